@@ -5,7 +5,7 @@ one error of the mean, 95 % within two. Curves and maps count point by point, ta
 square of their points' ratios.
 
 usage: bench/coverage.py CAROM [-o RESULT.json] [--seeds N] [--first-seed N] [--jobs N] [--machine TEXT]
-                         [--case NAME ... | --diffusion]
+                         [--case NAME ...] [--diffusion]
 """
 
 import argparse
@@ -47,8 +47,9 @@ CASES = {
     "soft spheres, walls": (3, "spring", 64, 0.1, "wall", 0.0, 0.5, 400),
 }
 
-# Of what balls have to do with themselves alone, `self_diffusion`, `msd` and `vacf`, where few of them are between walls, in
-# baths or of several kinds; what is set besides, of the box and behind all else.
+OF_DIFFUSION = ["self_diffusion", "msd", "vacf"]
+# Of what balls have to do with themselves alone, where few of them are between walls, in baths or of several kinds; what is set
+# besides, of the box and behind all else.
 WALLS = 'wall_temperature = [[1.0, 1.0], [{0}, {0}]]\n'
 ANDERSEN = '[thermostat]\nkind = "andersen"\ntemperature = 1.0\nrate = {}\n'
 HEAVY = '[[species]]\nname = "heavy"\nradius = 0.5\nmass = 9.0\n[[fill]]\nspecies = "heavy"\ncount = {}\ntemperature = 1.0\n'
@@ -73,7 +74,7 @@ DIFFUSION = {
 }
 
 
-def scene(case):
+def scene(case, diffusion):
     dimension, solver, balls, fraction, faces, gravity, every, samples, of_box, more = (*case, "", "")[:10]
     volume = balls * (math.pi / 4 if dimension == 2 else math.pi / 6) / fraction
     edge = volume ** (1.0 / dimension)
@@ -110,8 +111,8 @@ temperature = 1.0
         text += "[spring]\nmax_overlap = 0.1\n"
     text += more
     kinds = NUMBERS + CURVES + MAPS + (OF_EVENTS if solver == "events" else [])
-    if case in DIFFUSION.values():
-        kinds = ["self_diffusion", "msd", "vacf"]
+    if diffusion or case in DIFFUSION.values():
+        kinds = OF_DIFFUSION
     for kind in kinds:
         text += f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = {every}\nfrom = {begin}\n'
         if kind in BINS:
@@ -176,14 +177,14 @@ def judge(runs):
             "points": int(good.sum()), "runs": seeds}
 
 
-def coverage(program, names, seeds, first_seed, jobs):
+def coverage(program, names, seeds, first_seed, jobs, diffusion=False):
     results = {}
     with tempfile.TemporaryDirectory() as folder_name, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         folder = pathlib.Path(folder_name)
         for number, name in enumerate(names):
             path = folder / f"case{number}.toml"
             case = {**CASES, **DIFFUSION}[name]
-            path.write_text(scene(case))
+            path.write_text(scene(case, diffusion))
             walls = case[4] == "wall"
             runs = list(pool.map(lambda seed: run(program, path, seed, folder, walls), range(first_seed, first_seed + seeds)))
             quantities = sorted(set.intersection(*(set(one) for one in runs)))
@@ -205,10 +206,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--machine", default="", help="what is said of it in the result")
     parser.add_argument("--case", action="append", choices=[*CASES, *DIFFUSION])
-    parser.add_argument("--diffusion", action="store_true", help="all cases of diffusion")
+    parser.add_argument("--diffusion", action="store_true", help="that alone, of all cases and more")
     arguments = parser.parse_args()
-    results = coverage(arguments.program, arguments.case or list(DIFFUSION if arguments.diffusion else CASES),
-                       arguments.seeds, arguments.first_seed, arguments.jobs)
+    results = coverage(arguments.program, arguments.case or list({**CASES, **DIFFUSION} if arguments.diffusion else CASES),
+                       arguments.seeds, arguments.first_seed, arguments.jobs, arguments.diffusion)
     if arguments.output:
         version = subprocess.run([arguments.program, "--version"], check=True, capture_output=True, text=True).stdout
         arguments.output.write_text(json.dumps(

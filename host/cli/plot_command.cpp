@@ -214,9 +214,8 @@ PictureOptions picture_options(const PlotOptions& options) {
 /// FILE-WHAT.png in the current folder, unless the user names another.
 std::string output_of(const PlotOptions& options, std::string what) {
     std::ranges::replace(what, '/', '-');
-    return options.output.empty()
-               ? std::filesystem::path(options.file).stem().string() + "-" + what + (options.csv ? ".csv" : ".png")
-               : options.output;
+    if (!options.output.empty()) return options.output;
+    return unled(std::filesystem::path(options.file).stem().string() + "-" + what + (options.csv ? ".csv" : ".png"));
 }
 
 /// Whether an option is given that only a picture of balls has.
@@ -368,8 +367,9 @@ std::string name_in_all(const PlotOptions& options, const std::string& quantity)
     const std::filesystem::path named = options.output;
     std::error_code ignored;
     if (options.output.ends_with('/') || std::filesystem::is_directory(named, ignored))
-        return named / (quantity + (options.csv ? ".csv" : ".png"));
-    return named.parent_path() / fmt::format("{}-{}{}", named.stem().string(), quantity, named.extension().string());
+        return unled(named / (quantity + (options.csv ? ".csv" : ".png")));
+    return unled(named.parent_path() /
+                 fmt::format("{}-{}{}", named.stem().string(), quantity, named.extension().string()));
 }
 
 /// What a run has no value of is left out, and said.

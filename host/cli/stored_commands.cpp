@@ -168,7 +168,7 @@ struct ReportOptions {
 
 int report(const ReportOptions& options) {
     const std::string output =
-        options.output.empty() ? std::filesystem::path(options.file).stem().string() + ".html" : options.output;
+        options.output.empty() ? unled(std::filesystem::path(options.file).stem().string() + ".html") : options.output;
     if (!output.ends_with(".html")) throw InputError(output + ": a report ends in .html");
     const TrajectoryReader trajectory(options.file);
     check_output_file(output, options.file, options.force);

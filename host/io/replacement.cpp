@@ -214,6 +214,14 @@ std::string target_of(const std::string& path) {
     return target.string();
 }
 
+std::string unled(const std::string& path) {
+    std::error_code error;
+    if (fs::is_symlink(fs::symlink_status(path, error)) && !fs::exists(path, error)) {
+        throw InputError(path + ": is a link to a file that is not there, and nobody gave this name; -o names a file");
+    }
+    return path;
+}
+
 bool same_file(const std::string& one, const std::string& other) {
     std::error_code error;
     if (fs::equivalent(one, other, error)) return true;

@@ -13,6 +13,10 @@ namespace carom {
 /// \throws SystemError  links in a circle
 std::string target_of(const std::string& path);
 
+/// A name that nobody gave, for a file that is to be written: who made a link of it may lead it anywhere.
+/// \throws InputError  it is a link to a file that is not there
+std::string unled(const std::string& path);
+
 /// Whether two names lead to the same file, or would if there was one.
 bool same_file(const std::string& one, const std::string& other);
 

@@ -58,7 +58,7 @@ void check_log_file(const std::string& path, const std::string& input, bool forc
     if (!fs::is_other(path, ignored)) check_output_file(path, input, force);
 }
 
-std::string default_trajectory(const std::string& scene) { return fs::path(scene).stem().string() + ".h5"; }
+std::string default_trajectory(const std::string& scene) { return unled(fs::path(scene).stem().string() + ".h5"); }
 
 std::string default_resumed_trajectory(const std::string& checkpoint) {
     std::string name = without(without(checkpoint, ".h5"), ".checkpoint");
@@ -76,11 +76,13 @@ std::string default_resumed_trajectory(const std::string& checkpoint) {
     do {
         ++number;
         path = name + "-" + std::to_string(number) + ".h5";
-    } while (fs::exists(path, ignored));
+    } while (fs::exists(fs::symlink_status(path, ignored)));
     return path;
 }
 
-std::string default_checkpoint(const std::string& trajectory) { return without(trajectory, ".h5") + ".checkpoint.h5"; }
+std::string default_checkpoint(const std::string& trajectory) {
+    return unled(without(trajectory, ".h5") + ".checkpoint.h5");
+}
 
 std::string numbered_file(const std::string& path, std::uint64_t number, std::uint64_t most) {
     constexpr std::size_t kLeastDigits = 3;
@@ -91,7 +93,7 @@ std::string numbered_file(const std::string& path, std::uint64_t number, std::ui
     std::string ending = whole.extension().string();
     const std::string checkpoint = ".checkpoint" + ending;
     if (whole.filename().string().ends_with(checkpoint)) ending = checkpoint;
-    return without(path, ending) + "." + text + ending;
+    return unled(without(path, ending) + "." + text + ending);
 }
 
 void check_output_files(const OutputFiles& files, const std::string& input, bool resumed, bool force) {

@@ -287,6 +287,7 @@ void RowSeries::save(std::vector<double>& out) const {
     out.insert(out.end(), reference_.begin(), reference_.end());
     out.push_back(measured_time_);
     for (const Skipped& part : skipped_) out.insert(out.end(), {part.after, part.length});
+    if (mobile_) out.push_back(static_cast<double>(*mobile_));
 }
 
 void RowSeries::restore(SavedNumbers& saved, std::size_t faces, bool same) {
@@ -315,9 +316,14 @@ void RowSeries::restore(SavedNumbers& saved, std::size_t faces, bool same) {
     // A checkpoint of an earlier version ends here: all was measured, unless stages were skipped.
     const double measured_time = saved.empty() ? previous_time_ - first_time_ : saved.next();
     std::vector<Skipped> skipped;
+    std::optional<double> mobile;  // behind pairs of numbers; of an earlier version none
     while (!saved.empty()) {
-        const double after = saved.next();
-        skipped.push_back({after, saved.next()});
+        const double number = saved.next();
+        if (saved.empty()) {
+            mobile = number;
+        } else {
+            skipped.push_back({number, saved.next()});
+        }
     }
     if (series.samples() > 0 && reference.size() != columns_.size()) {
         throw std::invalid_argument("saved means are of other rows");
@@ -326,6 +332,7 @@ void RowSeries::restore(SavedNumbers& saved, std::size_t faces, bool same) {
         series_ = std::move(series);
         measured_time_ = measured_time;
         skipped_ = std::move(skipped);
+        if (mobile) mobile_ = SavedNumbers(std::array{*mobile}).next_count();
         reference_.assign(reference.begin(), reference.end());
     } else {
         has_previous_ = false;  // rows at other times: means are taken from here on

@@ -552,7 +552,7 @@ std::string default_table(const std::string& sweep) {
     for (const char* ending : {".toml", ".sweep"}) {
         if (name.extension() == ending) name = name.stem();
     }
-    return name.string() + ".csv";
+    return unled(name.string() + ".csv");
 }
 
 void check_table(const Sweep& sweep, const SweepOutput& output) {

@@ -206,7 +206,7 @@ constexpr double kMovieRate = 30.0;  // pictures a second, in time of the movie 
 std::string free_name(const std::string& name, const std::string& ending) {
     for (int number = 1;; ++number) {
         std::string path = fmt::format("{}-{}{}", name, number, ending);
-        if (!std::filesystem::exists(path)) return path;
+        if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return path;
     }
 }
 

@@ -324,6 +324,29 @@ class Overwrite(ProgramTest):
         os.symlink("circle.h5", self.folder / "circle.h5")
         self.assertEqual(self.carom("run", "gas.toml", "-o", "circle.h5").status, 4)
 
+    def test_a_link_that_lies_in_wait_under_a_name_that_nobody_gave_is_not_followed(self):
+        (self.folder / "there").mkdir()
+        self.write("many.toml", 'scene = "scene.toml"\n[[axis]]\nkey = "scene.seed"\nvalues = [1, 2]\n')
+        (self.folder / "scene.toml").write_text((self.folder / "gas.toml").read_text())
+        self.succeed("run", "scene.toml", "-o", "stored.h5")
+        for name, arguments in [("scene.h5", ["run", "scene.toml"]),
+                                ("scene.checkpoint.h5", ["run", "scene.toml"]),
+                                ("other.checkpoint.h5", ["run", "scene.toml", "-o", "other.h5"]),
+                                ("scene.002.h5", ["run", "scene.toml", "--copies", "2"]),
+                                ("stored-temperature.csv", ["plot", "stored.h5", "temperature", "--csv"]),
+                                ("stored.html", ["report", "stored.h5"]),
+                                ("many.csv", ["sweep", "many.toml"])]:
+            with self.subTest(name):
+                os.symlink("there/victim", self.folder / name)
+                for force in ([], ["--force"]):
+                    self.refused(name.replace(".", r"\.") + ": is a link to a file that is not there, and nobody gave this name; "
+                                 "-o names a file", *arguments, *force)
+                self.assertEqual(list((self.folder / "there").iterdir()), [])
+                os.unlink(self.folder / name)
+        os.symlink("there/victim", self.folder / "stored-2.h5")  # of a resumed run the next name that is free
+        self.assertIn("stored-3.h5", self.succeed("run", "--resume", "stored.checkpoint.h5", "--until", "0.6").err)
+        self.assertEqual(list((self.folder / "there").iterdir()), [])
+
     def test_one_file_under_two_names_is_one_file(self):
         (self.folder / "here").mkdir()
         os.symlink("a.h5", self.folder / "alias.h5")

@@ -130,10 +130,10 @@ class Launched(ProgramTest):
     def said_by_carom(self, text):
         return [line for line in text.splitlines() if line.startswith("carom: ")]
 
-    def fill_disk(self, run, file, room):
+    def fill_disk(self, run, processes, file, room):
         """So many bytes after what rank 0 has in a file; the one line of the end that follows."""
         size = (self.folder / file).stat().st_size + room
-        resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (size, size))  # of any one file
+        resource.prlimit(processes[0], resource.RLIMIT_FSIZE, (size, size))  # of any one file
         _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 4, errors)
         said = self.said_by_carom(errors)
@@ -267,7 +267,7 @@ class Ranks(Launched):
                 break
             time.sleep(0.1)
         # Of a frame of 24 MB and some: room for one of its three parts.
-        said = self.fill_disk(run, "many.h5", 34_000_000)
+        said = self.fill_disk(run, self.ranks_of(run), "many.h5", 34_000_000)
         self.assertRegex(said, r"^carom: .*many\.h5.* frames? and .*safely")
         self.succeed("state", "many.h5")
 
@@ -396,7 +396,7 @@ velocity = [{v}, 0.0]
 
     def test_a_full_disk_under_rank_0_ends_all(self):
         run = self.begin(3)
-        said = self.fill_disk(run, "long.h5", 20000)
+        said = self.fill_disk(run, self.ranks_of(run), "long.h5", 20000)
         self.assertRegex(said, r"^carom: .*long\.h5.*to go on from t = ")
         self.succeed("state", "long.h5")
 
@@ -525,7 +525,7 @@ class Sweeps(Launched):
 
     tables = {}  # by one process, of each scene
 
-    def prepare(self, solver="events", until=200.0):
+    def prepare(self, solver="events", until=400.0):
         scene = SWEEP_GAS % (solver, until)
         (self.folder / "gas.toml").write_text(scene)
         (self.folder / "t.sweep.toml").write_text(SWEEP)
@@ -542,12 +542,16 @@ class Sweeps(Launched):
         return journal.read_bytes().count(b"\n") if journal.exists() else 0
 
     def begin(self, ranks, more):
-        """Starts the sweep, and waits until some more runs are done."""
+        """Starts the sweep, and waits until some more runs are done. It, and the processes of its ranks, which on a busy
+        machine take longer to find than a sweep has."""
         before = max(1, self.lines())
         run = self.start(ranks, "sweep", "t.sweep.toml", "--threads", "1")
+        processes = {}
+        while len(processes) < ranks and run.poll() is None:
+            processes = self.ranks_of(run)
         while self.lines() < before + more and run.poll() is None:
             time.sleep(0.002)
-        return run
+        return run, processes
 
     def test_any_number_gives_the_table_of_one(self):
         for solver, until in (("events", 10.0), ("spring", 0.05)):
@@ -562,8 +566,8 @@ class Sweeps(Launched):
 
     def test_every_rank_does_some_of_the_runs(self):
         self.prepare()
-        run = self.begin(3, 12)
-        ranks = self.ranks_of(run).values()
+        run, processes = self.begin(3, 12)
+        ranks = processes.values()
         self.assertEqual(len(ranks), 3)
         seconds = [0.0]
         while min(seconds) <= 3.0 and run.poll() is None:  # on a busy machine one may get to it late
@@ -581,8 +585,7 @@ class Sweeps(Launched):
         self.prepare()
         for hit in ([1], [0, 1, 2]):
             with self.subTest(ranks=hit):
-                run = self.begin(3, 2)
-                processes = self.ranks_of(run)
+                run, processes = self.begin(3, 2)
                 for rank in hit:
                     os.kill(processes[rank], signal.SIGTERM)
                 _, errors = run.communicate(timeout=60)
@@ -597,8 +600,8 @@ class Sweeps(Launched):
 
     def test_a_rank_that_dies_takes_it_along_and_another_number_goes_on(self):
         self.prepare()
-        run = self.begin(3, 2)
-        os.kill(self.ranks_of(run)[1], signal.SIGKILL)
+        run, processes = self.begin(3, 2)
+        os.kill(processes[1], signal.SIGKILL)
         run.communicate(timeout=60)
         self.assertNotEqual(run.returncode, 0)
         self.assertGreater(self.lines(), 2)
@@ -607,8 +610,8 @@ class Sweeps(Launched):
 
     def test_a_full_disk_ends_all_with_one_message(self):
         self.prepare()
-        run = self.begin(3, 2)
-        said = self.fill_disk(run, "t.csv.part", 100)
+        run, processes = self.begin(3, 2)
+        said = self.fill_disk(run, processes, "t.csv.part", 100)
         self.assertRegex(said, r"^carom: cannot write t\.csv\.part: .* kept in t\.csv\.part; to go on")
 
     def test_what_is_wrong_with_a_run_is_said_as_by_one_process(self):

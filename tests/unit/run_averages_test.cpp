@@ -229,6 +229,14 @@ TEST_F(RowMeansTest, FewBallsAndWhatHasCeasedAreAtNoEquilibrium) {
             const ObservableRow row = set.evaluate(k, 0, totals, tallies, nullptr);
             statistics.add(set, row, totals, tallies, nullptr);
         }
+        std::vector<double> saved;
+        statistics.save(saved);
+        RowSeries resumed(set.infos(), 1.0);
+        SavedNumbers numbers(saved);
+        resumed.restore(numbers, 0);
+        EXPECT_TRUE(numbers.empty());
+        resumed.skip(501.0, {});  // and nothing more is measured
+        EXPECT_EQ(resumed.means(never).reason, statistics.means(never).reason) << mobile << " balls";
         return statistics.means(never);
     };
     EXPECT_EQ(means_of(100, 501).equilibrated, true);
