@@ -326,7 +326,8 @@ class Overwrite(ProgramTest):
 
     def test_a_link_that_lies_in_wait_under_a_name_that_nobody_gave_is_not_followed(self):
         (self.folder / "there").mkdir()
-        self.write("many.toml", 'scene = "scene.toml"\n[[axis]]\nkey = "scene.seed"\nvalues = [1, 2]\n')
+        self.write("many.sweep.toml", '[sweep]\nscene = "scene.toml"\nrecord = ["kinetic_energy"]\n'
+                                      '[[axis]]\nkey = "scene.seed"\nvalues = [1, 2]\n')
         (self.folder / "scene.toml").write_text((self.folder / "gas.toml").read_text())
         self.succeed("run", "scene.toml", "-o", "stored.h5")
         for name, arguments in [("scene.h5", ["run", "scene.toml"]),
@@ -335,7 +336,7 @@ class Overwrite(ProgramTest):
                                 ("scene.002.h5", ["run", "scene.toml", "--copies", "2"]),
                                 ("stored-temperature.csv", ["plot", "stored.h5", "temperature", "--csv"]),
                                 ("stored.html", ["report", "stored.h5"]),
-                                ("many.csv", ["sweep", "many.toml"])]:
+                                ("many.csv", ["sweep", "many.sweep.toml"])]:
             with self.subTest(name):
                 os.symlink("there/victim", self.folder / name)
                 for force in ([], ["--force"]):
