@@ -54,10 +54,10 @@ public:
           stem_(std::filesystem::path(target.path).replace_extension().string()) {
         if (format_.list != nullptr) {
             static_cast<void>(format_.list(std::array{FrameFile{file_name(frame_path(0))}}));
-            require_free(list_path(), target);
+            require_free(unled(list_path()), target);
         }
         for (std::size_t index = 0; index < target.frames; ++index) {
-            require_free(frame_path(index), target);
+            require_free(unled(frame_path(index)), target);
         }
     }
 

@@ -217,7 +217,7 @@ std::string target_of(const std::string& path) {
 std::string unled(const std::string& path) {
     std::error_code error;
     if (fs::is_symlink(fs::symlink_status(path, error)) && !fs::exists(path, error)) {
-        throw InputError(path + ": is a link to a file that is not there, and nobody gave this name; -o names a file");
+        throw InputError(path + ": is a link to a file that is not there, and nobody gave this name; name another");
     }
     return path;
 }

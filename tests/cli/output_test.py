@@ -336,12 +336,14 @@ class Overwrite(ProgramTest):
                                 ("scene.002.h5", ["run", "scene.toml", "--copies", "2"]),
                                 ("stored-temperature.csv", ["plot", "stored.h5", "temperature", "--csv"]),
                                 ("stored.html", ["report", "stored.h5"]),
+                                ("frames_0001.vtp", ["convert", "stored.h5", "frames.vtp"]),
+                                ("frames.pvd", ["convert", "stored.h5", "frames.vtp"]),
                                 ("many.csv", ["sweep", "many.sweep.toml"])]:
             with self.subTest(name):
                 os.symlink("there/victim", self.folder / name)
                 for force in ([], ["--force"]):
                     self.refused(name.replace(".", r"\.") + ": is a link to a file that is not there, and nobody gave this name; "
-                                 "-o names a file", *arguments, *force)
+                                 "name another", *arguments, *force)
                 self.assertEqual(list((self.folder / "there").iterdir()), [])
                 os.unlink(self.folder / name)
         os.symlink("there/victim", self.folder / "stored-2.h5")  # of a resumed run the next name that is free
