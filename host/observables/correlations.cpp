@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -198,12 +199,19 @@ double square_ways(std::span<const double> early, std::span<const double> late, 
     double all = 0.0;
     for (std::size_t axis = 0; axis < Dim; ++axis) {
         const std::size_t first = axis * squares.size();
-        double sum = 0.0;
-        for (std::size_t ball = 0; ball < squares.size(); ++ball) {
+        constexpr std::size_t kLanes = 8;  // of SIMD
+        std::array<double, kLanes> sums{};
+        const auto add = [&](std::size_t ball, std::size_t lane) {
             const double way = late[first + ball] - early[first + ball];
             squares[ball] += way * way;
-            sum += way == way ? way : 0.0;
+            sums[lane] += way == way ? way : 0.0;
+        };
+        std::size_t ball = 0;
+        for (; ball + kLanes <= squares.size(); ball += kLanes) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) add(ball + lane, lane);
         }
+        for (; ball < squares.size(); ++ball) add(ball, 0);
+        const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
         all += sum * sum;
     }
     return all;

@@ -59,6 +59,13 @@ BallGroups deal_into_groups(std::span<const std::uint32_t> kinds) {
 
 Correlator::Correlator(std::size_t width, BallGroups groups, std::uint64_t samples, Correlation correlation)
     : width_(width), groups_(std::move(groups)), correlation_(std::move(correlation)), values_(groups_.of.size()) {
+    for (std::size_t ball = 0; ball < groups_.of.size(); ++ball) {
+        const std::size_t group = groups_.of[ball];
+        if (stretches_.empty() || group != stretches_.back().group + stretches_.back().count) {
+            stretches_.push_back({.ball = ball, .group = group});
+        }
+        ++stretches_.back().count;
+    }
     while (told_ < kMostLevels && (std::uint64_t{kSlots} << (told_ - 1)) + 1 < samples) ++told_;
 }
 
@@ -140,10 +147,15 @@ void Correlator::add(std::uint64_t index, std::span<const double> sample) {
 void Correlator::look(std::size_t k, std::span<const double> early, std::span<const double> late) {
     GroupSums now(groups_.count());
     now.together = correlation_(early, late, values_);
-    for (std::size_t ball = 0; ball < values_.size(); ++ball) {
-        const bool in = values_[ball] == values_[ball];
-        now.sum[groups_.of[ball]] += in ? values_[ball] : 0.0;
-        now.balls[groups_.of[ball]] += in ? 1.0 : 0.0;
+    for (const Stretch& stretch : stretches_) {  // in SIMD lanes
+        const double* const values = values_.data() + stretch.ball;
+        double* const sums = now.sum.data() + stretch.group;
+        double* const balls = now.balls.data() + stretch.group;
+        for (std::size_t k = 0; k < stretch.count; ++k) {
+            const bool in = values[k] == values[k];  // those that have left are NaN
+            sums[k] += in ? values[k] : 0.0;
+            balls[k] += in ? 1.0 : 0.0;
+        }
     }
     std::array<double, kColumns> all{};
     GroupSums& sums = sums_[k];

@@ -83,6 +83,13 @@ private:
         std::vector<double> balls;  // by group
     };
 
+    /// Balls one after the other that are of groups one after the other.
+    struct Stretch {
+        std::size_t ball = 0;
+        std::size_t group = 0;
+        std::size_t count = 0;
+    };
+
     [[nodiscard]] std::span<double> slot(Level& level, std::uint64_t k) const;
     void look(std::size_t k, std::span<const double> early, std::span<const double> late);
     /// How far groups are from the mean of their kind, of all balls of that lag.
@@ -96,6 +103,7 @@ private:
 
     std::size_t width_;
     BallGroups groups_;
+    std::vector<Stretch> stretches_;
     Correlation correlation_;
     std::size_t told_ = 1;             // levels
     std::uint64_t next_ = 0;           // index that follows on the last one; 0: none does
