@@ -198,12 +198,14 @@ double square_ways(std::span<const double> early, std::span<const double> late, 
     std::ranges::fill(squares, 0.0);
     double all = 0.0;
     for (std::size_t axis = 0; axis < Dim; ++axis) {
-        const std::size_t first = axis * squares.size();
+        const double* const from = early.data() + axis * squares.size();
+        const double* const to = late.data() + axis * squares.size();
+        double* const square = squares.data();
         constexpr std::size_t kLanes = 8;  // of SIMD
         std::array<double, kLanes> sums{};
         const auto add = [&](std::size_t ball, std::size_t lane) {
-            const double way = late[first + ball] - early[first + ball];
-            squares[ball] += way * way;
+            const double way = to[ball] - from[ball];
+            square[ball] += way * way;
             sums[lane] += way == way ? way : 0.0;
         };
         std::size_t ball = 0;
@@ -317,9 +319,10 @@ template <std::size_t Dim>
 double products(std::span<const double> early, std::span<const double> late, std::span<double> products) {
     std::ranges::fill(products, 0.0);
     for (std::size_t axis = 0; axis < Dim; ++axis) {
-        const std::size_t first = axis * products.size();
-        for (std::size_t ball = 0; ball < products.size(); ++ball)
-            products[ball] += early[first + ball] * late[first + ball];
+        const double* const from = early.data() + axis * products.size();
+        const double* const to = late.data() + axis * products.size();
+        double* const product = products.data();
+        for (std::size_t ball = 0; ball < products.size(); ++ball) product[ball] += from[ball] * to[ball];
     }
     for (double& product : products) product /= static_cast<double>(Dim);
     return 0.0;

@@ -151,10 +151,10 @@ void Correlator::look(std::size_t k, std::span<const double> early, std::span<co
         const double* const values = values_.data() + stretch.ball;
         double* const sums = now.sum.data() + stretch.group;
         double* const balls = now.balls.data() + stretch.group;
-        for (std::size_t k = 0; k < stretch.count; ++k) {
-            const bool in = values[k] == values[k];  // those that have left are NaN
-            sums[k] += in ? values[k] : 0.0;
-            balls[k] += in ? 1.0 : 0.0;
+        for (std::size_t at = 0; at < stretch.count; ++at) {
+            const bool in = values[at] == values[at];  // those that have left are NaN
+            sums[at] += in ? values[at] : 0.0;
+            balls[at] += in ? 1.0 : 0.0;
         }
     }
     std::array<double, kColumns> all{};
