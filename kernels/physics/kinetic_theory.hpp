@@ -59,6 +59,29 @@ inline double temperature_of_some(double temperature, double balls, double held,
     return (temperature * balls - flow) * (1.0 - held * mass_share) / (balls - held);
 }
 
+/// Means over the d axes of w and w^2, w = m v^2 of a component of the velocity of one ball among those: along the c
+/// axes along which momentum stays, the variance of sqrt(m) v is T (1 - m / M) about the motion of all as a whole, u,
+/// along the others T.
+struct EnergyMoments {
+    double first = 0.0;   ///< [energy]
+    double second = 0.0;  ///< [energy^2]
+};
+/// \param held         c
+/// \param kurtosis     of a component of one ball about u, as finite_kurtosis
+/// \param temperature  temperature_of_some for a mass share of 0
+/// \param mass_share   m / M
+/// \param flow         m |u|^2 [energy]
+/// \param flow_evenly  sum of u_a^4 over |u|^4: 1 / c of a flow along all c axes alike, 1 along one of them
+inline EnergyMoments energy_moments(int dimension, int held, double kurtosis, double temperature, double mass_share,
+                                    double flow, double flow_evenly) {
+    const double own = temperature * (1.0 - mass_share);
+    const double free = dimension - held;
+    return {(free * temperature + held * own + flow) / dimension,
+            (kurtosis * (free * temperature * temperature + held * own * own) + 6.0 * own * flow +
+             flow_evenly * flow * flow) /
+                dimension};
+}
+
 /// Collisions per ball and time of hard balls of one size whose compressibility is Z [1/time]: Enskog,
 /// nu = 2 d / sqrt(pi) (Z - 1) sqrt(T / m) / sigma.
 inline double collision_rate(int dimension, double compressibility, double temperature, double mass, double diameter) {

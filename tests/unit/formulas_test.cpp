@@ -219,6 +219,20 @@ nlohmann::json golden() {
     return nlohmann::json::parse(file);
 }
 
+TEST(KineticTheory, EnergiesOfOneBallHaveTheMomentsOfItsComponents) {
+    // Gaussian components of variance 0.75 about the flow (0.3, 0.4), a quarter of the mass; and one between walls.
+    const auto second = [](double variance, double u) {
+        return 3.0 * variance * variance + 6.0 * variance * u * u + u * u * u * u;
+    };
+    const double evenly = (std::pow(0.3, 4) + std::pow(0.4, 4)) / (0.25 * 0.25);
+    const EnergyMoments both = energy_moments(2, 2, 3.0, 1.0, 0.25, 0.25, evenly);
+    EXPECT_DOUBLE_EQ(both.first, 0.5 * (0.75 + 0.09 + 0.75 + 0.16));
+    EXPECT_DOUBLE_EQ(both.second, 0.5 * (second(0.75, 0.3) + second(0.75, 0.4)));
+    const EnergyMoments one = energy_moments(2, 1, 3.0, 1.0, 0.25, 0.09, 1.0);
+    EXPECT_DOUBLE_EQ(one.first, 0.5 * (0.75 + 0.09 + 1.0));
+    EXPECT_DOUBLE_EQ(one.second, 0.5 * (second(0.75, 0.3) + 3.0));
+}
+
 TEST(Diffusion, WaysOfAllBallsAsOneScatterTogether) {
     // 5 ways of variance 3, each two of which have a covariance of 1.2: the variance of a sum of squares of Gaussian
     // numbers is twice the sum of the squares of all covariances.

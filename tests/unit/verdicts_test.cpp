@@ -432,6 +432,28 @@ TEST(Verdict, AllowsForAMomentumThatStays) {
     EXPECT_TRUE(average_checks(gas.run, {&average, 1}).empty()) << "that a stage before has left, more than by chance";
 }
 
+/// Where momentum stays heavy balls have less of the energy, and what all move by as a whole is none of warmth.
+TEST(Verdict, OnAKurtosisKnowsMassesAndTheMotionOfAll) {
+    Gas gas;
+    EXPECT_NEAR(gas.check(3.0, 0.01).expected, Gas::kKurtosis, 1e-12);
+    gas.run.means = {{.name = "flow_energy", .mean = 1.0}};  // m |u|^2 = 0.02, along an axis or evenly along both
+    const TheoryCheck moving = gas.check(3.0, 0.01);
+    const double along_one = 0.5 * (2.0 * Gas::kKurtosis * 0.99 * 0.99 + 6.0 * 0.99 * 0.02 + 0.02 * 0.02);
+    EXPECT_NEAR(moving.expected + moving.uncertainty, along_one, 1e-12);
+    EXPECT_NEAR(moving.expected - moving.uncertainty, along_one - 0.25 * 0.02 * 0.02, 1e-12);
+    gas.run.means.clear();
+    gas.run.species = {{.name = "a", .radius = 0.5, .mass = 1.0}, {.name = "b", .radius = 0.5, .mass = 0.1}};
+    gas.run.counts = {2.0, 6.0};
+    // 3 D / (D + 2) of D = 14; 1 - m / M is 0.615 and 0.962: 64 runs gave 2.7038 +- 0.0024.
+    const double heavy = 1.0 - 1.0 / 2.6, light = 1.0 - 0.1 / 2.6;
+    const double mean = 0.25 * heavy + 0.75 * light;
+    EXPECT_NEAR(gas.check(2.7, 0.01).expected, 2.625 * (0.25 * heavy * heavy + 0.75 * light * light) / (mean * mean),
+                1e-12);
+    EXPECT_NEAR(gas.check(2.7, 0.01).expected, 2.7021, 1e-4);
+    gas.kurtosis.info.species = "b";
+    EXPECT_NEAR(gas.check(2.7, 0.01).expected, 2.625, 1e-12) << "of one mass";
+}
+
 /// Of what moves as a whole along a periodic axis; across one between walls it moves to and fro.
 TEST(Verdict, KnowsHowBallsMoveAsAWhole) {
     Gas gas("", "\"periodic\", \"wall\"");
