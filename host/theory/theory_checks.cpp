@@ -50,9 +50,9 @@ constexpr double kConduction = 0.01;          // how Enskog's conductivity chang
 constexpr double kFitted = 2.0;               // constants of that law
 constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
 constexpr double kFewRoundings = 64.0;        // of which the sums themselves may have as many
-constexpr double kBiasedRounding =
-    0.05;                               // of a rounding an event: unlike masses and slanted walls round to one side,
-                                        // and those of balls of one mass, a ball's share of that, as their mass has it
+// Of a rounding an event: unlike masses and slanted walls round to one side; and those of balls of one mass, a ball's
+// share of that, as their mass has it.
+constexpr double kBiasedRounding = 0.05;
 constexpr double kSteppedBath = 0.002;  // of its temperature: velocities are drawn half a step before
 constexpr double kSideWalls = 0.5;      // times the surface of side walls over the volume, in diameters
 constexpr double kCanonicalKurtosis = 3.0;

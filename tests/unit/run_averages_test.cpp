@@ -108,6 +108,16 @@ protected:
             1e6 * (10.0 * time + 30.0 * (1.0 - std::exp(-time)) + 0.1 * std::sin(9.0 * time)));
         return tallies;
     }
+    /// What another process makes of what this one has saved.
+    static RowSeries resumed_from(const RowSeries& statistics, const ObservableSet& set, double row_every) {
+        std::vector<double> saved;
+        statistics.save(saved);
+        RowSeries resumed(set.infos(), row_every);
+        SavedNumbers numbers(saved);
+        resumed.restore(numbers, 0);
+        EXPECT_TRUE(numbers.empty());
+        return resumed;
+    }
     static constexpr Totals kTotals{.mobile = 100};
     static void row(ObservableSet& set, RowSeries* statistics, double time) {
         const Tallies tallies = at(time);
@@ -229,12 +239,7 @@ TEST_F(RowMeansTest, FewBallsAndWhatHasCeasedAreAtNoEquilibrium) {
             const ObservableRow row = set.evaluate(k, 0, totals, tallies, nullptr);
             statistics.add(set, row, totals, tallies, nullptr);
         }
-        std::vector<double> saved;
-        statistics.save(saved);
-        RowSeries resumed(set.infos(), 1.0);
-        SavedNumbers numbers(saved);
-        resumed.restore(numbers, 0);
-        EXPECT_TRUE(numbers.empty());
+        RowSeries resumed = resumed_from(statistics, set, 1.0);
         resumed.skip(501.0, {});  // and nothing more is measured
         EXPECT_EQ(resumed.means(never).reason, statistics.means(never).reason) << mobile << " balls";
         return statistics.means(never);
@@ -355,12 +360,7 @@ TEST_F(RowMeansTest, TimeThatIsNotMeasuredIsNoTimeBetweenRows) {
     for (int k = 129; k <= 4000; ++k) statistics.skip(0.125 * k, at(0.125 * k));
     for (int k = 4001; k <= 4128; ++k) row(set, &statistics, 0.125 * k);
     for (int k = 4129; k <= 6000; ++k) statistics.skip(0.125 * k, at(0.125 * k));
-    std::vector<double> saved;
-    statistics.save(saved);
-    RowSeries resumed(set.infos(), 0.125);
-    SavedNumbers numbers(saved);
-    resumed.restore(numbers, 0);
-    EXPECT_TRUE(numbers.empty());
+    RowSeries resumed = resumed_from(statistics, set, 0.125);
     for (const RowSeries* each : {&statistics, &resumed}) {
         const RowMeans means = each->means();
         ASSERT_EQ(means.means.size(), 1u);
@@ -375,12 +375,7 @@ TEST_F(RowMeansTest, MeansAreSinceATimeBehindWhatWasNotMeasured) {
     for (int k = 0; k <= 20; ++k) row(set, &statistics, 0.1 * k);  // falls towards the steady state
     for (int k = 21; k <= 500; ++k) statistics.skip(0.1 * k, at(0.1 * k));
     for (int k = 501; k <= 1500; ++k) row(set, &statistics, 0.1 * k);
-    std::vector<double> saved;
-    statistics.save(saved);
-    RowSeries resumed(set.infos(), 0.1);
-    SavedNumbers numbers(saved);
-    resumed.restore(numbers, 0);
-    EXPECT_TRUE(numbers.empty());
+    RowSeries resumed = resumed_from(statistics, set, 0.1);
     const RowMeans means = statistics.means();
     ASSERT_TRUE(means.equilibrated) << means.reason;
     EXPECT_TRUE(*means.equilibrated);
