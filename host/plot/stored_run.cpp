@@ -254,6 +254,12 @@ MeasuredRun stored_run(const TrajectoryReader& trajectory) {
     header.species.for_each_stretch(
         [&](std::uint32_t row, std::size_t count) { run.counts[row] += static_cast<double>(count); });
     if (const auto columns = columns_of(table, "temperature"); !columns.empty()) run.temperature = columns.front();
+    const auto motion = columns_of(table, "translational_energy");
+    const auto contacts = columns_of(table, "spring_energy");
+    if (!motion.empty() && !contacts.empty()) {
+        run.energy = motion.front();
+        std::ranges::transform(run.energy, contacts.front(), run.energy.begin(), std::plus<>());
+    }
     run.wall_pressure = columns_of(table, "wall_pressure");
     if (run.wall_pressure.size() != 2 * static_cast<std::size_t>(header.dimension())) run.wall_pressure.clear();
     if (const auto balls = columns_of(table, "balls"); !balls.empty() && table.rows() > 0) {

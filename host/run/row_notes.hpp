@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 namespace carom {
@@ -12,32 +14,29 @@ class RowNotes {
 public:
     static constexpr std::size_t kMost = (std::size_t{1} << 14U) + 1;  // odd, so that the last stays
 
-    /// \param value  is dropped where `values` is null
-    RowNotes(std::vector<double>& times, std::vector<double>* values) : times_(times), values_(values) {}
+    /// \param columns  of the times and of each value
+    explicit RowNotes(std::vector<std::vector<double>*> columns) : columns_(std::move(columns)) {}
 
-    void add(double time, double value) {
-        if (last_goes_) pop();
-        times_.push_back(time);
-        if (values_ != nullptr) values_->push_back(value);
+    /// \param row  as many as there are columns
+    void add(std::initializer_list<double> row) {
+        const double* value = row.begin();
+        for (std::vector<double>* const column : columns_) {
+            if (last_goes_) column->pop_back();
+            column->push_back(*value++);
+        }
         last_goes_ = seen_++ % stride_ != 0;
-        if (last_goes_ || times_.size() < kMost) return;
-        halve(times_);
-        if (values_ != nullptr) halve(*values_);
+        if (last_goes_ || columns_.front()->size() < kMost) return;
+        for (std::vector<double>* const column : columns_) halve(*column);
         stride_ *= 2;
     }
 
 private:
-    void pop() {
-        times_.pop_back();
-        if (values_ != nullptr) values_->pop_back();
-    }
     static void halve(std::vector<double>& all) {
         for (std::size_t k = 0; 2 * k < all.size(); ++k) all[k] = all[2 * k];
         all.resize((all.size() + 1) / 2);
     }
 
-    std::vector<double>& times_;
-    std::vector<double>* values_;
+    std::vector<std::vector<double>*> columns_;
     std::uint64_t seen_ = 0;
     std::uint64_t stride_ = 1;
     bool last_goes_ = false;  // the last one is kept only until the next comes

@@ -35,7 +35,7 @@ namespace carom {
 /// RowNotes. In no unnamed namespace, for SimulationRun::Impl has one.
 class WatchedSink final : public RunSink {
 public:
-    /// \param run    gets a time and a temperature a row, and whether balls have left
+    /// \param run    gets a time, a temperature and an energy a row, and whether balls have left
     /// \param watch  looks at frames
     /// \param sink   null: nothing is written
     /// \param also   as in SimulateOptions
@@ -43,11 +43,12 @@ public:
                 MeasuredRun& run, EquilibriumWatch& watch)
         : sinks_{sink, also},
           watch_(watch),
-          temperature_(find_value(infos, "temperature")),
+          temperature_(find_value(infos, "temperature").value()),
+          energies_{find_value(infos, "translational_energy").value(), find_value(infos, "spring_energy").value()},
           balls_left_(find_value(infos, "balls")),
           balls_(static_cast<double>(balls)),
           run_(run),
-          notes_(run.time, temperature_ ? &run.temperature : nullptr) {}
+          notes_({&run.time, &run.temperature, &run.energy}) {}
 
     void write_frame(const Frame& frame) override {
         watch_.look(frame);
@@ -55,7 +56,7 @@ public:
     }
     void write_row(const ObservableRow& row) override {
         each([&](RunSink& sink) { sink.write_row(row); });
-        notes_.add(row.time, temperature_ ? row.values[*temperature_] : 0.0);
+        notes_.add({row.time, row.values[temperature_], row.values[energies_[0]] + row.values[energies_[1]]});
         if (balls_left_) run_.left = row.values[*balls_left_] < balls_;
     }
     void write_averages(const std::vector<AverageTable>& tables) override {
@@ -85,7 +86,8 @@ private:
 
     std::array<RunSink*, 2> sinks_;
     EquilibriumWatch& watch_;
-    std::optional<std::size_t> temperature_;  // its place in a row
+    std::size_t temperature_;  // its place in a row
+    std::array<std::size_t, 2> energies_;
     std::optional<std::size_t> balls_left_;
     double balls_;
     MeasuredRun& run_;

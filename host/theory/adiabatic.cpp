@@ -7,6 +7,7 @@
 
 #include "host/scene/walls.hpp"
 #include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
 #include "kernels/physics/viscosity.hpp"
 
 namespace carom {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kCurvePoints = 300;
 constexpr double kFastest = 0.3;      // of the speed of sound
 constexpr double kWalls = 0.3;        // what the effect of walls is known to
+constexpr double kContacts = 0.25;    // of what contacts hold: more as the gas gets hotter, and walls have some
 constexpr double kLeastGrowth = 0.1;  // of ln T, by which an exponent is told
 constexpr double kLeastBalls = 8.0;   // that share work along one axis among all
 
@@ -102,11 +104,14 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         const double phi = packing(volume);
         if (!(volume > 0.0) || !(phi < largest_fluid_fraction(d))) return std::nullopt;
         const Work work = work_in(room);
+        // Of the work contacts keep some, which is not felt as pressure.
+        const double held_share = contact_energy_share(facts.softness, hard_compressibility(d, phi),
+                                                       2.0 * facts.radius - facts.diameter, facts.diameter);
         course.growth +=
-            larger / d *
+            larger / d / (1.0 + held_share) *
             ((work.pressure * work.volume + before.pressure * before.volume) * std::log(before.volume / volume) +
              (work.tension + before.tension) * (work.surface - before.surface));
-        const double now = temperature * std::exp(course.growth);
+        const double now = temperature * std::exp(course.growth) / (1.0 + held_share);
         course.time.push_back(time);
         course.temperature.push_back(now);
         course.pressure.push_back(work.pressure * facts.balls * now);
@@ -118,6 +123,7 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         moved = moved || volume != first;
         const double collisions = bulk - larger * 2.0 / d * std::log(first / volume);
         course.walls = std::hypot(kWalls * (bulk - course.growth), finite_size_uncertainty(facts.balls) * collisions);
+        course.contacts = kContacts * held_share * course.growth;
         before = work;
     }
     if (!moved) return std::nullopt;
@@ -132,8 +138,9 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
 }
 
 std::optional<AdiabaticCourse> adiabatic_course(const MeasuredRun& run) {
-    if (run.changed || run.temperature.size() < 2) return std::nullopt;
-    return adiabatic_course(gas_facts(run, "", run.time.front()), run.scene, run.time, run.temperature.front());
+    if (run.changed || run.energy.size() < 2) return std::nullopt;
+    const GasFacts facts = gas_facts(run, "", run.time.front());
+    return adiabatic_course(facts, run.scene, run.time, 2.0 * run.energy.front() / (facts.dimension * facts.balls));
 }
 
 std::optional<TheoryCheck> adiabatic_check(const MeasuredRun& run) {
@@ -142,10 +149,10 @@ std::optional<TheoryCheck> adiabatic_check(const MeasuredRun& run) {
     double balls = 0.0;
     for (const double count : run.counts) balls += count;
     if (balls < kLeastBalls) return std::nullopt;
-    const double grown = std::log(run.temperature.back() / run.temperature.front());
+    const double grown = std::log(run.energy.back() / run.energy.front());
     const double ideal = 2.0 / run.dimension();
     // What balls have as a whole along periodic axes is not compressed.
-    const double flow = 2.0 * run.flow_energy / (balls * run.temperature.front());
+    const double flow = run.dimension() * run.flow_energy / run.energy.front();
     return TheoryCheck{
         .what = "adiabatic exponent",
         .unit = "",
@@ -153,7 +160,8 @@ std::optional<TheoryCheck> adiabatic_check(const MeasuredRun& run) {
         .measured = 1.0 + ideal * grown / course->growth,
         .error = ideal * course->scatter / std::abs(course->growth),
         .expected = 1.0 + ideal,
-        .uncertainty = ideal * std::hypot(std::hypot(course->haste, course->walls) / course->growth, flow),
+        .uncertainty =
+            ideal * std::hypot(std::hypot(course->haste, course->walls, course->contacts) / course->growth, flow),
         .sigmas = std::numeric_limits<double>::quiet_NaN()};
 }
 

@@ -325,6 +325,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     const double k_n = stiffness_of(run.solver);
     if (run.solver.solver == "spring" && k_n > 0.0) {
         const SoftContact contact{contact_law_called(scene.spring.law, scene.spring.own), k_n};
+        facts.softness = contact.softness();
         facts.diameter -= contact.soft_diameter_loss(facts.temperature) + scene.spring.distance_epsilon;
         if (scene.spring.law == "linear" && scene.spring.integrator == Integrator::kVerlet) {
             facts.step_phase = run.solver.dt * std::sqrt(2.0 * k_n / facts.mass);

@@ -26,6 +26,7 @@ struct GasFacts {
     double mass = 0.0;
     double diameter = 0.0;    ///< for springs, that of the hard balls that behave like them
     double radius = 0.0;      ///< the real one
+    double softness = 0.0;    ///< SoftContact::softness; of hard balls 0
     double step_phase = 0.0;  ///< of linear springs by velocity Verlet: h = w0 dt of two balls; else 0
     Vector3 gravity{};        ///< while it was measured [length/time^2]
     bool one_gravity = true;  ///< the stages that measure have the same

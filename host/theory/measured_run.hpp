@@ -57,6 +57,7 @@ struct MeasuredRun {
 
     std::vector<double> time;                        ///< of the rows, rising
     std::vector<double> temperature;                 ///< of each row [energy]; empty: rows have none
+    std::vector<double> energy;                      ///< of motion, without spin, and of contacts; the same [energy]
     std::vector<std::vector<double>> wall_pressure;  ///< of each face "x_min", "x_max", ... a row each; empty: none
     /// The first one, where positions and velocities are known.
     std::optional<Frame> first_frame;

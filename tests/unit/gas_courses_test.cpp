@@ -59,6 +59,40 @@ TEST(AdiabaticCourse, OfAThinGasHasTheIdealExponent) {
     }
 }
 
+/// Contacts keep some of the work, and give what they hold to the motion only as they end.
+TEST(AdiabaticCourse, OfSoftBallsLeavesContactsTheirShare) {
+    Gas gas;
+    gas.set_radius(0.4);
+    const auto hard = gas.course();
+    gas.facts.softness = 0.5;
+    gas.facts.radius = 0.41;  // 0.02 less than that is the diameter
+    const double larger = 40.0 - 0.82;
+    const auto soft = gas.course();
+    ASSERT_TRUE(hard && soft);
+    const double phi = 1000.0 * M_PI * 0.16 / (larger * larger);
+    const double share = (hard_compressibility(2, phi) - 1.0) * 0.02 / 0.8;
+    EXPECT_NEAR(soft->temperature.front(), 3.0 / (1.0 + share), 1e-9);
+    EXPECT_GT(share, 0.02);
+    EXPECT_LT(soft->growth, hard->growth / (1.0 + share));
+    const double end = 1000.0 * M_PI * 0.16 / (larger * (larger - 20.0));
+    EXPECT_NEAR(soft->contacts, 0.25 * (hard_compressibility(2, end) - 1.0) * 0.02 / 0.8 * soft->growth, 1e-9);
+}
+
+/// What rows have of motion alone lacks what contacts hold at that moment.
+TEST(AdiabaticCheck, IsOfTheEnergyThatContactsHoldToo) {
+    MeasuredRun run;
+    run.scene = parse_scene(Gas().text, "gas.toml");
+    run.species = {{.name = "a", .radius = 1e-6, .mass = 1e-6}};
+    run.counts = {1000.0};
+    run.solver.solver = "events";
+    run.time = {0.0, 2.0};
+    run.temperature = {3.0, 5.8};
+    run.energy = {3000.0, 6000.0};
+    const auto check = adiabatic_check(run);
+    ASSERT_TRUE(check);
+    EXPECT_NEAR(check->measured, 2.0, 1e-4);
+}
+
 /// Of eight balls between periodic faces: a momentum along these stays 0, and has no part in the energy.
 TEST(AdiabaticCourse, OfFewBallsIsOfTheComponentsThatShareTheWork) {
     for (const int dimension : {2, 3}) {

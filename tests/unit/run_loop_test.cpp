@@ -157,10 +157,10 @@ double nearest_quarter(double time) { return std::round(time * 4.0) / 4.0; }
 TEST(RowNotes, AreEvenlySpreadAndNoMoreThanSoMany) {
     std::vector<double> times;
     std::vector<double> values;
-    RowNotes notes(times, &values);
+    RowNotes notes({&times, &values});
     constexpr std::size_t kRows = 5 * RowNotes::kMost + 3;
     for (std::size_t row = 0; row < kRows; ++row) {
-        notes.add(static_cast<double>(row), 2.0 * static_cast<double>(row));
+        notes.add({static_cast<double>(row), 2.0 * static_cast<double>(row)});
         ASSERT_LE(times.size(), RowNotes::kMost);
         ASSERT_EQ(times.back(), static_cast<double>(row));
     }
