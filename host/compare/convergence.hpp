@@ -63,6 +63,7 @@ struct Convergence {
     double position_floor = 0.0;       ///< and to a position, in the window [length]
     std::vector<ConvergenceRow> rows;  ///< up to the end of the window
     std::size_t impacts = 0;           ///< in the window
+    bool few = false;                  ///< so few balls were between contacts at each time that none told
     std::string stopped;               ///< why a spring run could not go on; empty if they could
 };
 

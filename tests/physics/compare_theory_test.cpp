@@ -96,6 +96,37 @@ std::string few(const std::vector<std::array<double, 6>>& balls) {
     return text;
 }
 
+/// In a thin gas balls that hard ones miss are met at the end of long paths, which make anything of a step; soon after
+/// the first collisions there are few of these.
+TEST(Convergence, HoldsStepsAgainstTheFirstCollisions) {
+    const std::string thin =
+        "scene.dimension = 2\nbox = { size = [62.67, 62.67], boundary = \"periodic\" }\nrun = { until = 20.0, backend "
+        "= "
+        "\"cpu\" }\n[[fill]]\ncount = 100\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n";
+    for (const auto& [stiffness, seed] : {std::pair("2000", "107"), std::pair("20000", "134")}) {
+        const Findings findings = converged(
+            thin, right_springs(), {std::string("spring.stiffness=") + stiffness, std::string("scene.seed=") + seed});
+        EXPECT_EQ(verdict(findings, "time step"), Verdict::kGood) << words(findings);
+    }
+}
+
+/// Spheres of which one pair alone is between contacts at a time: k is raised until there are more.
+TEST(Convergence, DoesNotJudgeByTwoBallsOfAHundred) {
+    const std::string dense =
+        "scene.dimension = 3\nbox = { size = [6.4, 6.4, 6.4], boundary = \"periodic\" }\nspring.stiffness = 2000\n"
+        "run = { until = 20.0, backend = \"cpu\" }\n[[fill]]\ncount = 100\nradius = 0.5\nmass = 1.0\ntemperature = "
+        "1.0\n";
+    for (const char* seed : {"124", "127"}) {
+        Convergence result;
+        const Findings findings =
+            convergence_section(prepared(dense, {std::string("scene.seed=") + seed}), right_springs(), result);
+        EXPECT_TRUE(findings.good()) << words(findings);
+        EXPECT_EQ(verdict(findings, "limit"), Verdict::kGood) << words(findings);
+        ASSERT_FALSE(result.rows.empty());
+        EXPECT_GE(result.rows.back().met, 8U);
+    }
+}
+
 /// Springs that all are still on the way to a collision that hard balls have had agree with each other, not with these.
 TEST(Convergence, LeavesOutBallsThatAreLateForACollision) {
     const std::string late = few({
@@ -352,6 +383,27 @@ TEST(GasStatistics, BetweenWallsHoldTheWallsAgainstTheStressAcrossThem) {
     EXPECT_TRUE(walls.good()) << words(walls);
     EXPECT_EQ(verdict(walls, "wall pressure"), Verdict::kGood) << words(walls);
     EXPECT_EQ(verdict(walls, "equation of state"), Verdict::kNone);
+}
+
+/// Walls much softer than balls let these 3 % nearer than the hard balls' own, in a box that has to be larger for it.
+TEST(GasStatistics, TakeSoftWallsForNoSmallerPressure) {
+    const Findings soft = statistics(
+        "scene.dimension = 3\nbox.size = [17.5, 17.5, 17.5]\nspring = { stiffness = 1000, wall_stiffness = "
+        "250 }\nrun = { until = 20.0, backend = \"cpu\" }\n[[fill]]\ncount = 205\nradius = 0.5\n"
+        "mass = 1.0\ntemperature = 1.0\n",
+        right_springs(), {"scene.seed=35"});
+    EXPECT_EQ(verdict(soft, "pressure"), Verdict::kGood) << words(soft);
+}
+
+/// The mean mass times the mean square speed is 2,500 times the temperature of these.
+TEST(GasStatistics, AreOfMassesAsUnlikeAsTheyMayBe) {
+    const Findings unlike = statistics(
+        "scene.dimension = 2\nbox = { size = [28.0, 28.0], boundary = \"periodic\" }\n"
+        "spring.stiffness = 1000\nrun = { until = 5.0, backend = \"cpu\" }\n[[fill]]\ncount = 100\n"
+        "radius = 0.5\nmass = 0.01\ntemperature = 1.0\n[[fill]]\ncount = 100\nradius = 0.5\n"
+        "mass = 100.0\ntemperature = 1.0\n",
+        right_springs());
+    EXPECT_EQ(verdict(unlike, "pressure"), Verdict::kGood) << words(unlike);
 }
 
 TEST(GasStatistics, FindBallsOfTheWrongSize) {
