@@ -96,10 +96,12 @@ inline double mean_free_path(int dimension, double compressibility, double diame
     return (dimension == 2 ? kPi / (4.0 * kSqrtTwo) : kSqrtTwo / 3.0) * diameter / (compressibility - 1.0);
 }
 
-/// Energy that contacts hold in the mean, over that of motion, of soft balls of one size: there are d (Z - 1) loss /
-/// sigma contacts per ball, half of what collision_rate makes in the mean duration loss sqrt(pi m / T) of one, and each
-/// holds T times the softness. \param softness  SoftContact::softness, 1/2 for linear springs \param loss      of the
-/// diameter, SoftContact::soft_diameter_loss [length] \param diameter  sigma, without that loss, of which Z is [length]
+/// Energy that contacts hold in the mean, over that of motion, of soft balls of one size. There are
+/// d (Z - 1) loss / sigma contacts per ball, half of what collision_rate makes in the mean duration of one,
+/// loss sqrt(pi m / T), and each holds T times the softness.
+/// \param softness  SoftContact::softness, 1/2 for linear springs
+/// \param loss      of the diameter, SoftContact::soft_diameter_loss [length]
+/// \param diameter  sigma, without that loss, of which Z is [length]
 inline double contact_energy_share(double softness, double compressibility, double loss, double diameter) {
     return 2.0 * softness * (compressibility - 1.0) * loss / diameter;
 }
