@@ -39,6 +39,7 @@ struct ObservableKind {
     bool events_only = false;  ///< needs contacts that can be counted
     bool pairs = false;        ///< looks at pairs, which takes time and memory
     bool from_start = false;   ///< tells of where balls were at time 0
+    bool has_energy = false;   ///< goes as the energy of the balls' motion
     /// How often it wants to look where the scene does not say: as often as others; more often than balls collide, if
     /// that costs little; at all costs, by bursts of samples with pauses.
     enum class Looks : std::uint8_t { kAsOthers, kBetweenCollisions, kInBursts } looks = Looks::kAsOthers;

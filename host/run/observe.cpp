@@ -538,10 +538,21 @@ void RunAverages::look(BallSampler& balls, double now, const std::vector<Due>& d
     if (failure) std::rethrow_exception(failure);
 }
 
+/// With what no series of samples shows: the walk of the energy that steps make.
+AverageTable RunAverages::table_of(const Entry& entry) const {
+    AverageTable table = entry.average->table();
+    if (!find_observable_kind(entry.average->info().kind).has_energy) return table;
+    const double walk = rows_.energy_walk_since(entry.plan.from);
+    for (std::size_t k = 0; k < table.errors.size(); ++k) {
+        table.errors[k] = std::hypot(table.errors[k], walk * table.values[k]);
+    }
+    return table;
+}
+
 std::vector<AverageTable> RunAverages::tables() {
     wait();
     std::vector<AverageTable> tables;
-    for (const Entry& entry : entries_) tables.push_back(entry.average->table());
+    for (const Entry& entry : entries_) tables.push_back(table_of(entry));
     return tables;
 }
 
@@ -552,7 +563,7 @@ std::vector<AveragedNumber> RunAverages::numbers() {
     for (std::size_t k = 0; k < entries_.size(); ++k) {
         if (number_names(infos_[k]).empty()) continue;
         infos.push_back(infos_[k]);
-        tables.push_back(entries_[k].average->table());
+        tables.push_back(table_of(entries_[k]));
     }
     return averaged_numbers(infos, tables);
 }

@@ -101,6 +101,7 @@ private:
         std::unique_ptr<SampleSchedule> schedule;
     };
     void make_averages(const PreparedScene& run);
+    [[nodiscard]] AverageTable table_of(const Entry& entry) const;
     void restore(const PreparedScene& run);
     [[nodiscard]] bool begins_anew(const SamplePlan& plan, double now) const;
     /// One average that a sample is for.

@@ -140,6 +140,14 @@ double RowSeries::energy_walk(std::size_t from) const {
     return std::sqrt(variance * walked) / std::abs(series_.mean(k, from));
 }
 
+double RowSeries::energy_walk_since(double time) const {
+    const std::size_t batches = series_.batches();
+    if (batches == 0) return 0.0;
+    const double length = row_every_ * static_cast<double>(series_.batch_samples());
+    const auto from = static_cast<std::size_t>(std::max(0.0, (time - first_time_) / length));
+    return energy_walk(std::min(from, batches - 1));
+}
+
 RowMeans RowSeries::means(const std::string& never, double not_before) const {
     RowMeans result;
     result.begin = result.since = first_time_;

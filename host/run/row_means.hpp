@@ -61,6 +61,10 @@ public:
     [[nodiscard]] RowMeans means(const std::string& never = "",
                                  double not_before = -std::numeric_limits<double>::infinity()) const;
 
+    /// What the walk of the energy that steps make adds to the standard error of a mean that is proportional to it and
+    /// is taken from a time on, as a share of that mean; 0: it does not walk, or nobody can tell.
+    [[nodiscard]] double energy_walk_since(double time) const;
+
     void save(std::vector<double>& out) const;
     /// Of what was saved.
     [[nodiscard]] static double saved_interval(const std::vector<double>& saved) { return saved.front(); }

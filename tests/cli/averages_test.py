@@ -806,6 +806,43 @@ class AveragedNumbers(ProgramTest):
         self.assertEqual((result.status, result.err),
                          (2, "carom: gas.h5: its frames hold no positions, from which 'de' would follow\n"))
 
+    def test_errors_know_that_coarse_steps_let_the_energy_walk(self):
+        kinds = ("temperature", "kinetic_stress", "pressure", "temperature_profile")
+        self.write("soft.toml", """
+[scene]
+dimension = 2
+[box]
+size = [13.0, 13.0]
+[spring]
+stiffness = 1000.0
+dt = 0.0035
+[run]
+until = 500.0
+[output]
+observables_every = 1.0
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 24
+temperature = 1.0
+[[fill]]
+radius = 0.8
+mass = 4.0
+count = 8
+temperature = 1.0
+""" + "".join(f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.5\n' for kind in kinds))
+        ended = json.loads(self.succeed("run", "soft.toml", "--quiet", "--json").out)
+        of_rows = ended["means"]["values"]["temperature"]
+        walk = of_rows["error"] / of_rows["mean"]
+        for name in ("a_temperature", "a_kinetic_stress.xx", "a_pressure"):
+            average = ended["averages"][name]
+            self.assertGreater(average["error"], 0.8 * walk * average["mean"], name)
+        with h5py.File(self.folder / "soft.h5") as file:
+            profile = file["observables/a_temperature_profile"]
+            known = numpy.isfinite(profile["error"][-1])
+            self.assertGreater(known.sum(), 30)
+            self.assertTrue((profile["error"][-1] > 0.8 * walk * profile["value"][-1])[known].all())
+
     def test_runs_of_one_scene_are_told_apart_by_their_files(self):
         self.write("gas.toml", MIXTURE % "events")
         for name in ("first", "second"):
