@@ -348,6 +348,8 @@ public:
         header.description.solver = "events";
         header.observables = {
             {.name = "temperature", .unit = "J", .label = "temperature", .components = {}},
+            {.name = "translational_energy", .unit = "J", .label = "translational energy", .components = {}},
+            {.name = "spring_energy", .unit = "J", .label = "spring energy", .components = {}},
             {.name = "virial_pressure", .unit = "N m-1", .label = "virial pressure", .components = {}},
             {.name = "wall_pressure", .unit = "N m-1", .label = "wall pressure", .components = {"x_min", "x_max"}}};
         TrajectoryWriter writer(folder_.file("piston.h5"), header, false);
@@ -355,10 +357,10 @@ public:
             const double share = 1.0 - row / 40.0;  // of the box
             const double temperature = 3.0 / share;
             // The virial is of the gas, its mean over the whole box.
-            writer.append_row(
-                {static_cast<double>(row),
-                 static_cast<std::uint64_t>(row),
-                 {temperature, 1000.0 * temperature / 1600.0, 0.0, 1000.0 * temperature / 1600.0 / share}});
+            writer.append_row({static_cast<double>(row),
+                               static_cast<std::uint64_t>(row),
+                               {temperature, 1000.0 * temperature, 0.0, 1000.0 * temperature / 1600.0, 0.0,
+                                1000.0 * temperature / 1600.0 / share}});
         }
         writer.flush();
     }
