@@ -100,9 +100,9 @@ std::string few(const std::vector<std::array<double, 6>>& balls) {
 /// the first collisions there are few of these.
 TEST(Convergence, HoldsStepsAgainstTheFirstCollisions) {
     const std::string thin =
-        "scene.dimension = 2\nbox = { size = [62.67, 62.67], boundary = \"periodic\" }\nrun = { until = 20.0, backend "
-        "= "
-        "\"cpu\" }\n[[fill]]\ncount = 100\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n";
+        "scene.dimension = 2\nbox = { size = [62.67, 62.67], boundary = \"periodic\" }\n"
+        "run = { until = 20.0, backend = \"cpu\" }\n"
+        "[[fill]]\ncount = 100\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n";
     for (const auto& [stiffness, seed] : {std::pair("2000", "107"), std::pair("20000", "134")}) {
         const Findings findings = converged(
             thin, right_springs(), {std::string("spring.stiffness=") + stiffness, std::string("scene.seed=") + seed});
@@ -114,8 +114,8 @@ TEST(Convergence, HoldsStepsAgainstTheFirstCollisions) {
 TEST(Convergence, DoesNotJudgeByTwoBallsOfAHundred) {
     const std::string dense =
         "scene.dimension = 3\nbox = { size = [6.4, 6.4, 6.4], boundary = \"periodic\" }\nspring.stiffness = 2000\n"
-        "run = { until = 20.0, backend = \"cpu\" }\n[[fill]]\ncount = 100\nradius = 0.5\nmass = 1.0\ntemperature = "
-        "1.0\n";
+        "run = { until = 20.0, backend = \"cpu\" }\n"
+        "[[fill]]\ncount = 100\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n";
     for (const char* seed : {"124", "127"}) {
         Convergence result;
         const Findings findings =
@@ -385,12 +385,12 @@ TEST(GasStatistics, BetweenWallsHoldTheWallsAgainstTheStressAcrossThem) {
     EXPECT_EQ(verdict(walls, "equation of state"), Verdict::kNone);
 }
 
-/// Walls much softer than balls let these 3 % nearer than the hard balls' own, in a box that has to be larger for it.
+/// Soft walls let balls 0.06 diameters nearer than hard balls of the soft diameter come, whose box is larger for it.
 TEST(GasStatistics, TakeSoftWallsForNoSmallerPressure) {
     const Findings soft = statistics(
-        "scene.dimension = 3\nbox.size = [17.5, 17.5, 17.5]\nspring = { stiffness = 1000, wall_stiffness = "
-        "250 }\nrun = { until = 20.0, backend = \"cpu\" }\n[[fill]]\ncount = 205\nradius = 0.5\n"
-        "mass = 1.0\ntemperature = 1.0\n",
+        "scene.dimension = 3\nbox.size = [17.5, 17.5, 17.5]\nspring = { stiffness = 1000, wall_stiffness = 250 }\n"
+        "run = { until = 20.0, backend = \"cpu\" }\n"
+        "[[fill]]\ncount = 205\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n",
         right_springs(), {"scene.seed=35"});
     EXPECT_EQ(verdict(soft, "pressure"), Verdict::kGood) << words(soft);
 }
