@@ -33,7 +33,8 @@ struct HardImpact {
     std::uint32_t i = 0;
     std::uint32_t j = 0;  ///< a ball, or the number of a wall
     bool wall = false;
-    double speed = 0.0;  ///< of the two relative to each other, afterwards
+    double speed = 0.0;     ///< of the two relative to each other, afterwards
+    double duration = 0.0;  ///< of the contact of springs of the scene's stiffness [time]
 };
 
 /// The first collisions of the event-driven run of a scene, and a start shortly before them.
@@ -48,7 +49,8 @@ struct HardCourse {
 
 /// What the length of a step does to single collisions.
 struct StepError {
-    std::size_t balls = 0;  ///< that have collided once, and are in no contact
+    /// That have collided once, with what had not collided before, and are in no contact.
+    std::size_t balls = 0;
     /// Root mean square of the difference of their velocities, with steps of dt and of dt / 4, over the rms speed, at
     /// the time when it is least: what steps do to a collision is there at all times, and of what springs meet besides,
     /// as hard balls do not, there is ever more.
@@ -162,6 +164,17 @@ HardCourse follow_hard_course(const Scene& scene, const SolverState& state, std:
     }
     course.cluster = first_cluster(course.impacts);
     return course;
+}
+
+/// \param slowest  closing speed of those that are slower [length/time]
+void add_durations(HardCourse& course, const SpringDesign& design, double slowest) {
+    const auto inverse_mass = [&](std::uint32_t ball) { return 1.0 / course.start.balls.species_of(ball).mass; };
+    const SoftContact pair = design.pair_contact();
+    const SoftContact wall = design.wall_contact();
+    for (HardImpact& impact : course.impacts) {
+        const double m_e = reduced_mass(inverse_mass(impact.i), impact.wall ? 0.0 : inverse_mass(impact.j));
+        impact.duration = (impact.wall ? wall : pair).duration(std::max(impact.speed, slowest), m_e);
+    }
 }
 
 constexpr int kRows = 32;            // times at which the runs are held against each other
@@ -329,9 +342,25 @@ void WatchedRun::look(double time_before, double time, const CompareContext& con
     solver->finish_frame(frame);
 }
 
+/// How much of the time around a row is to be free of contacts.
+struct QuietTime {
+    double half = 0.0;     ///< of the stretch around a row: twice the shortest contact [time]
+    double shorter = 1.0;  ///< contacts are, than at the scene's own stiffness
+
+    QuietTime(const SpringDesign& design, double times_shorter)
+        : half(kContacts * design.contact_duration * times_shorter), shorter(times_shorter) {}
+
+    /// From an impact on: contacts of heavy balls last longer than the shortest.
+    [[nodiscard]] double after(const HardImpact& impact) const {
+        return std::max(half, kContacts * impact.duration * shorter);
+    }
+
+private:
+    static constexpr double kContacts = 2.0;
+};
+
 /// Times at which to look: soon after impacts, the first ones and then ever fewer.
-/// \param quiet  half of the stretch around each that is to be free of contacts [time]
-std::vector<double> row_times(const HardCourse& course, double quiet) {
+std::vector<double> row_times(const HardCourse& course, const QuietTime& quiet) {
     std::vector<double> times;
     const std::vector<HardImpact>& impacts = course.impacts;
     const std::size_t count = impacts.size();
@@ -339,10 +368,9 @@ std::vector<double> row_times(const HardCourse& course, double quiet) {
         const double share = static_cast<double>(row) / kRows;
         const auto seen = static_cast<std::size_t>(std::ceil(share * share * static_cast<double>(count)));
         if (seen == 0) continue;
-        const double from = impacts[seen - 1].time;
-        const double time = from + 2.0 * quiet;
-        if (time + quiet > course.until) break;
-        if (times.empty() || time > times.back() + 2.0 * quiet) times.push_back(time);
+        const double time = impacts[seen - 1].time + quiet.after(impacts[seen - 1]) + quiet.half;
+        if (time + quiet.half > course.until) continue;
+        if (times.empty() || time > times.back() + 2.0 * quiet.half) times.push_back(time);
     }
     return times;
 }
@@ -362,15 +390,15 @@ void fill_row(const Scene& scene, const std::array<WatchedRun, 4>& runs, const s
 /// it on the other side of `time`. All spring runs may, and then agree with each other.
 /// \param least  speed at which balls come together, where they part at none [length/time]
 std::vector<std::uint8_t> without_late(std::vector<std::uint8_t> met, const HardCourse& course,
-                                       const std::array<WatchedRun, 4>& runs, double time, double quiet, double least,
-                                       const Box& box) {
+                                       const std::array<WatchedRun, 4>& runs, double time, const QuietTime& quiet,
+                                       double least, const Box& box) {
     constexpr double kTimes = 4.0;  // of the way from k to 4k, which is half of that to the reference: two for safety
     const auto off = [&](std::uint32_t ball) {
         return kTimes * length(position_in(runs[0].frame, ball, box), position_in(runs[1].frame, ball, box));
     };
     for (const HardImpact& impact : course.impacts) {
         const double way = off(impact.i) + (impact.wall ? 0.0 : off(impact.j));
-        if (std::abs(impact.time - time) > way / std::max(impact.speed, least) + quiet) continue;
+        if (std::abs(impact.time - time) > way / std::max(impact.speed, least) + quiet.after(impact)) continue;
         met[impact.i] = 0;
         if (!impact.wall) met[impact.j] = 0;
     }
@@ -415,15 +443,18 @@ std::size_t least_balls(const std::vector<std::uint8_t>& met) {
     return std::min(kMost, (collided + 1) / 2);
 }
 
-/// Marks who has collided up to `time`; `seen` counts the impacts.
+/// Marks who has collided up to `time`, by how many collisions of its own and of those whom it met lie behind it one
+/// after another; `seen` counts the impacts. What has infinite mass is changed by none.
 void mark_met(const HardCourse& course, double time, std::size_t& seen, std::vector<std::uint8_t>& met) {
-    constexpr std::uint8_t kMany = 255;
-    const auto mark = [&met](std::uint32_t ball) {
-        if (met[ball] < kMany) ++met[ball];
-    };
+    constexpr int kMany = 255;
+    const Balls& balls = course.start.balls;
     for (; seen < course.impacts.size() && course.impacts[seen].time < time; ++seen) {
-        mark(course.impacts[seen].i);
-        if (!course.impacts[seen].wall) mark(course.impacts[seen].j);
+        const HardImpact& impact = course.impacts[seen];
+        std::uint8_t& i = met[impact.i];
+        std::uint8_t& j = impact.wall ? i : met[impact.j];
+        const auto behind = static_cast<std::uint8_t>(std::min(kMany, std::max(i, j) + 1));
+        if (std::isfinite(balls.species_of(impact.i).mass)) i = behind;
+        if (!impact.wall && std::isfinite(balls.species_of(impact.j).mass)) j = behind;
     }
 }
 
@@ -454,10 +485,10 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
                        .position_floor = 0.0,
                        .rows = {},
                        .impacts = 0,
-                       .few = false,
+                       .few = true,
+                       .apart = false,
                        .stopped = {}};
-    // Around each row a stretch of twice this must be free of contacts.
-    const double quiet = 2.0 * design.contact_duration * steps.fall(raised);
+    const QuietTime quiet(design, steps.fall(raised));
     std::array<WatchedRun, 4> runs;
     double dt = result.dt;
     double work_per_time = 0.0;
@@ -476,13 +507,12 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
     std::vector<std::uint8_t> met(course.start.balls.size(), 0);
     std::size_t seen = 0;
     double reached = 0.0;
-    bool told = false;
     const double start_speed = rms_speed(course.start.balls);
     try {
         for (const double wanted : row_times(course, quiet)) {
             // Whole steps of the softest run are whole steps of all.
-            const double before = std::floor((wanted - quiet) / result.dt) * result.dt;
-            const double time = std::ceil((wanted + quiet) / result.dt) * result.dt;
+            const double before = std::floor((wanted - quiet.half) / result.dt) * result.dt;
+            const double time = std::ceil((wanted + quiet.half) / result.dt) * result.dt;
             work -= (time - reached) * work_per_time;
             if (work < 0.0) break;
             reached = time;
@@ -499,10 +529,8 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
             const auto compared =
                 course.cluster ? met : without_late(met, course, runs, time, quiet, kSlow * speed, scene.box);
             fill_row(scene, runs, compared, rules, row);
-            if (row.met == 0) continue;
-            told = told || row.met >= least_balls(met);
-            result.few = !told;
             if (row.met < least_balls(met)) continue;
+            result.few = false;
             if (static_cast<double>(row.linear) < kLinearShare * static_cast<double>(row.met)) break;
             if (!in_order(row, steps, rules.floor_x)) continue;
             // From there on the steps of a damped run hide what stiffness does.
@@ -527,7 +555,7 @@ StepError step_error(const Scene& scene, const HardCourse& course, const SpringD
     constexpr std::size_t kAudits = 8;  // rows at which single steps are audited
     constexpr std::size_t kEnough = 8;  // balls; of fewer the most count
     StepError result;
-    const double quiet = 2.0 * design.contact_duration;
+    const QuietTime quiet(design, 1.0);
     const Scene own = stiffened(scene, design, 1.0, design.dt);
     std::array<WatchedRun, 2> runs;
     runs[0].solver = context.make_spring(own, course.start, context.threads);
@@ -542,8 +570,8 @@ StepError step_error(const Scene& scene, const HardCourse& course, const SpringD
     const double start_speed = rms_speed(course.start.balls);
     try {
         for (const double wanted : row_times(course, quiet)) {
-            const double before = std::floor((wanted - quiet) / design.dt) * design.dt;
-            const double time = std::ceil((wanted + quiet) / design.dt) * design.dt;
+            const double before = std::floor((wanted - quiet.half) / design.dt) * design.dt;
+            const double time = std::ceil((wanted + quiet.half) / design.dt) * design.dt;
             work -= (time - reached) / design.dt * std::max(kLeastWork, static_cast<double>(met.size())) * kFiner;
             if (work < 0.0) break;
             reached = time;
@@ -563,7 +591,7 @@ StepError step_error(const Scene& scene, const HardCourse& course, const SpringD
             most = std::max(most, count);
             const double rms = std::sqrt(squared / std::max(1.0, static_cast<double>(count))) / speed;
             const bool more = count > result.balls && result.balls < kEnough;
-            if (more || (count >= kEnough && rms < result.rms)) {
+            if (more || (count > 0 && count >= std::min(result.balls, kEnough) && rms < result.rms)) {
                 result.balls = count;
                 result.rms = rms;
             }
@@ -593,28 +621,63 @@ StepError step_error(const Scene& scene, const HardCourse& course, const SpringD
     return result;
 }
 
+constexpr double kLimitTolerance = 0.02;  // of the median deviation at k; a part 1/64 of it is left in third order
+constexpr double kOffBalls = 2.0;   // that one glancing encounter takes away, which all springs miss or have alone
+constexpr double kOffShare = 0.25;  // of the balls: others that do, and whom these meet
+
+/// The extrapolation against the event-driven state: what is allowed of it, and whether it is there.
+struct Limit {
+    double x_allowed;
+    double v_allowed;
+    bool good;
+
+    explicit Limit(const Convergence& result) {
+        const ConvergenceRow& row = result.rows.back();
+        x_allowed = kLimitTolerance * row.from_hard[0].median_x + result.position_floor;
+        v_allowed = kLimitTolerance * row.from_hard[0].median_v + result.velocity_floor;
+        good =
+            row.limit.median_x <= x_allowed && row.limit.median_v <= v_allowed &&
+            static_cast<double>(row.linear - row.agreeing) <= kOffBalls + kOffShare * static_cast<double>(row.linear);
+    }
+};
+
 /// Runs three stiffnesses and the reference side by side until fewer than nine tenths of the balls deviate linearly.
-/// Raises k, from the scene's own, until the window holds `enough` impacts, as far as that can be paid for. \throws
-/// Interrupted
+/// Raises k, from the scene's own, until the window holds `enough` impacts, as far as that can be paid for. Where they
+/// do not go to the reference, stiffer ones may: few balls cannot tell a wrong spring from one that met another by a
+/// glancing encounter, which a stiffer one misses as hard balls do. \throws Interrupted
 Convergence converge(const Scene& scene, const HardCourse& course, const SpringDesign& design, std::size_t enough,
                      const CompareContext& context) {
     constexpr double kMostRaised = 1.0e9;
+    constexpr int kStiffer = 6;  // overlaps are 64 times smaller then
     Convergence best;
     double work = context.work;
+    int tried = 0;
     const double stiffer = StiffnessSteps{design.pair_contact().softness()}.times(1);
-    for (double raised = 1.0; raised < kMostRaised && work > 0.0; raised *= stiffer) {
+    for (double raised = 1.0; raised < kMostRaised && work > 0.0 && tried <= kStiffer; raised *= stiffer) {
         Convergence found = attempt(scene, course, design, raised, work, context);
-        const bool few = found.few && (best.stiffness == 0.0 || best.few);
-        if (best.stiffness == 0.0 || found.impacts > best.impacts) best = std::move(found);
-        best.few = few;
-        if (best.impacts >= enough || !best.stopped.empty()) break;
+        const bool told = found.impacts >= enough && found.stopped.empty();
+        const bool there = course.cluster || (told && Limit(found).good);
+        if (tried > 0) {
+            if (!told || !there) {
+                ++tried;
+                continue;
+            }
+            found.apart = best.apart;
+            return found;
+        }
+        found.few = found.few && (best.stiffness == 0.0 || best.few);
+        found.apart = raised == 1.0;
+        if (best.stiffness == 0.0 || found.impacts > best.impacts) {
+            best = std::move(found);
+        } else {
+            best.few = found.few;
+        }
+        if (!best.stopped.empty() || (told && there)) break;
+        if (told) ++tried;
     }
     return best;
 }
 
-constexpr double kLimitTolerance = 0.02;  // of the median deviation at k; a part 1/64 of it is left in third order
-constexpr double kOffBalls = 2.0;   // that one glancing encounter takes away, which all springs miss or have alone
-constexpr double kOffShare = 0.25;  // of the balls: others that do, and whom these meet
 constexpr double kLeastStepsPerContact = 10.0;
 constexpr double kStepTolerance = 0.01;        // of the speed: 0.1 h^2 of one collision at 10 steps a contact
 constexpr double kDampedStepTolerance = 0.05;  // a dashpot is of first order: 0.16 h
@@ -733,11 +796,7 @@ std::string deviations(const ConvergenceRow& row, const StiffnessSteps& steps) {
 /// The extrapolation against the event-driven state.
 Check limit_check(const Convergence& result) {
     const ConvergenceRow& row = result.rows.back();
-    const double x_allowed = kLimitTolerance * row.from_hard[0].median_x + result.position_floor;
-    const double v_allowed = kLimitTolerance * row.from_hard[0].median_v + result.velocity_floor;
-    const bool good =
-        row.limit.median_x <= x_allowed && row.limit.median_v <= v_allowed &&
-        static_cast<double>(row.linear - row.agreeing) <= kOffBalls + kOffShare * static_cast<double>(row.linear);
+    const auto [x_allowed, v_allowed, good] = Limit(result);
     Check check{
         .name = "limit",
         .verdict = verdict_of(good),
@@ -796,6 +855,7 @@ Findings convergence_section(const PreparedScene& run, const CompareContext& con
         section.notes.push_back(fmt::format("not compared: nothing touches up to t = {:g}", scene.run.until));
         return section;
     }
+    add_durations(course, design, kSlow * rms_speed(course.start.balls));
     if (!course.stopped.empty()) section.notes.push_back("the event-driven run ends early: " + course.stopped);
     if (scene.spring.distance_epsilon > 0.0) {
         section.notes.emplace_back(kWithoutEpsilon);
@@ -815,7 +875,7 @@ Findings convergence_section(const PreparedScene& run, const CompareContext& con
     const StepError steps = step_error(scene, course, design, context);
     result = converge(scene, course, design, std::min(course.impacts.size(), enough), context);
     section.checks.push_back(
-        step_check(steps, design, design.damping_ratio > 0.0 || design.wall_damping_ratio > 0.0, result.raised <= 1.0));
+        step_check(steps, design, design.damping_ratio > 0.0 || design.wall_damping_ratio > 0.0, result.apart));
     section.checks.push_back(force_check(steps));
     section.checks.push_back(window_check(result, course, balls));
     section.notes.push_back(fmt::format(

@@ -64,6 +64,7 @@ struct Convergence {
     std::vector<ConvergenceRow> rows;  ///< up to the end of the window
     std::size_t impacts = 0;           ///< in the window
     bool few = false;                  ///< so few balls were between contacts at each time that none told
+    bool apart = true;                 ///< contacts of a ball do not overlap in time at the scene's own k
     std::string stopped;               ///< why a spring run could not go on; empty if they could
 };
 

@@ -167,8 +167,11 @@ void audit_step(Solver& solver, const Scene& scene, const SpringDesign& design, 
     // A step rounds a velocity and, in the overlap, the two positions; a few of each.
     constexpr double kRoundings = 16.0;
     constexpr double kEpsilon = 2.2e-16;
-    double far = 0.0;
-    for (const double edge : scene.box.size) far = std::max(far, edge);
+    double far = 0.0;  // from the origin, or across a periodic face
+    for (std::size_t axis = 0; axis < dimension; ++axis) {
+        far = std::max(far, scene.box.size[axis] + std::abs(scene.box.min[axis]));
+        for (const double at : before.balls.position[axis]) far = std::max(far, std::abs(at));
+    }
     double lightest = std::numeric_limits<double>::infinity();
     for (std::size_t id = 0; id < before.balls.size(); ++id) {
         lightest = std::min(lightest, before.balls.species_of(id).mass);

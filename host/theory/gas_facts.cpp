@@ -124,6 +124,27 @@ double flow_energy(const MeasuredRun& run) {
     return mean != run.means.end() && std::isfinite(mean->mean) ? mean->mean : run.flow_energy;
 }
 
+/// Takes note of how all balls move as a whole: the momentum of all over their mass. Nothing changes it along a
+/// periodic axis but a bath, or a shape in the way, of which little is left in the mean.
+void add_drift(GasFacts& facts, const MeasuredRun& run) {
+    double balls = 0.0;
+    double mass = 0.0;
+    for (std::size_t k = 0; k < run.counts.size(); ++k) {
+        if (std::isinf(run.species[k].mass)) continue;
+        balls += run.counts[k];
+        mass += run.counts[k] * run.species[k].mass;
+    }
+    if (facts.bath || !(mass > 0.0)) return;
+    static constexpr std::array<std::string_view, 3> kRows{"momentum.x", "momentum.y", "momentum.z"};
+    for (int axis = 0; axis < facts.dimension; ++axis) {
+        const auto k = static_cast<std::size_t>(axis);
+        const auto mean = std::ranges::find(run.means, kRows[k], &MeasuredMean::name);
+        if (!run.box().periodic(axis) || mean == run.means.end() || !std::isfinite(mean->mean)) continue;
+        facts.drift[k] = mean->mean / mass;
+        facts.drift_temperature += mass * facts.drift[k] * facts.drift[k] / (facts.dimension * balls);
+    }
+}
+
 /// The stages that measure between two times.
 std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) {
     std::vector<Stage> stages = stages_of(scene, from, to);
@@ -359,6 +380,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     if (facts.momenta == facts.dimension) facts.flow_energy = flow_energy(run);
     const double flow = std::max(run.flow_energy, facts.flow_energy);
     facts.flows = !facts.bath && flow > kChanceFlow * facts.temperature;
+    add_drift(facts, run);
     return facts;
 }
 

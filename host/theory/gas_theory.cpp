@@ -58,22 +58,20 @@ ScalarTheory long_time_diffusion(const GasFacts& facts) {
             diffusion_in_box_uncertainty(dim, phi) * d};
 }
 
-/// Maxwell and Boltzmann's, of each mass by its share: `density` of v in units of sqrt(T / m).
+/// Maxwell and Boltzmann's, of each mass by its share: `density` of v, whose second argument is sqrt(T / m).
 /// None over a range so wide that its curve would be seen in no sample.
 template <class Density>
-std::vector<TheoryCurve> speed_law(const GasFacts& facts, double from, double to, const Density& density) {
+std::vector<TheoryCurve> speed_law(const GasFacts& facts, double temperature, double from, double to,
+                                   const Density& density) {
     double slowest = std::numeric_limits<double>::infinity();
-    for (const auto& entry : facts.masses) slowest = std::min(slowest, std::sqrt(facts.temperature / entry.first));
+    for (const auto& entry : facts.masses) slowest = std::min(slowest, std::sqrt(temperature / entry.first));
     constexpr double kPieces = 20.0;  // of the thermal speed
     const double pieces = std::max(300.0, std::ceil(kPieces * (to - from) / slowest));
     constexpr double kMostPieces = 1e5;
     if (!(pieces < kMostPieces)) return {};
     const auto law = [&](double v) {
         double sum = 0.0;
-        for (const auto& [mass, share] : facts.masses) {
-            const double thermal = std::sqrt(facts.temperature / mass);
-            sum += share * density(v / thermal) / thermal;
-        }
+        for (const auto& [mass, share] : facts.masses) sum += share * density(v, std::sqrt(temperature / mass));
         return sum;
     };
     return {sampled("Maxwell-Boltzmann", from, to, law, static_cast<std::size_t>(pieces))};
@@ -138,9 +136,20 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
         return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
     }
     if (info.kind == "speed") {
-        return speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); });
+        return speed_law(facts, facts.temperature, x_from, x_to, [&](double v, double thermal) {
+            return maxwell_speed_density(facts.dimension, v / thermal) / thermal;
+        });
     }
-    if (info.kind == "velocity") return speed_law(facts, x_from, x_to, maxwell_component_density);
+    if (info.kind == "velocity") {
+        const double about_drift = facts.temperature - facts.drift_temperature;
+        return speed_law(facts, about_drift, x_from, x_to, [&](double v, double thermal) {
+            double sum = 0.0;
+            for (int axis = 0; axis < facts.dimension; ++axis) {
+                sum += maxwell_component_density((v - facts.drift[static_cast<std::size_t>(axis)]) / thermal);
+            }
+            return sum / (facts.dimension * thermal);
+        });
+    }
     if (info.kind == "density") {
         if (facts.walls || facts.bodies) return {};
         return density_curves(facts, scene, info.x.of_box(), x_from, x_to);
