@@ -146,6 +146,49 @@ TEST(Convergence, LeavesOutBallsThatAreLateForACollision) {
     EXPECT_EQ(result.rows.back().agreeing, result.rows.back().linear);
 }
 
+/// A heavy ball is in its contact with a wall, or with another one, for longer than the shortest contact there is.
+TEST(Convergence, WaitsForTheContactsOfHeavyBalls) {
+    const std::string wall = few({{2, 3, -1, 0, 0.5, 16}, {5, 7, 0, 0, 0.5, 1}});
+    const std::string pair = few({{4, 3, 1, 0, 0.5, 16}, {6, 3.2, 0, 0, 0.5, 16}, {5, 7, 0, 0, 0.5, 1}});
+    for (const std::string& text : {wall, pair}) {
+        const Findings findings = converged(text, right_springs(), {"spring.stiffness=10000", "run.until=3"});
+        EXPECT_EQ(verdict(findings, "limit"), Verdict::kGood) << words(findings);
+        EXPECT_THAT(words(findings), HasSubstr("after one collision"));
+    }
+}
+
+/// Of four balls one encounter that all springs have alone, or miss, is of half.
+TEST(Convergence, GoesToStifferSpringsWhereFewBallsDoNotAgree) {
+    const std::string four =
+        "scene.dimension = 3\nbox = { size = [2.5, 2.5, 2.5], boundary = \"periodic\" }\n"
+        "spring.stiffness = 14116.473246111225\nscene.seed = 236\nrun = { until = 9.5, backend = \"cpu\" }\n"
+        "[[fill]]\ncount = 4\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n";
+    Convergence result;
+    const Findings findings = convergence_section(prepared(four), right_springs(), result);
+    EXPECT_TRUE(findings.good()) << words(findings);
+    EXPECT_GT(result.raised, 1.0);
+    EXPECT_TRUE(result.apart);
+    const CompareContext wrong = wrong_springs([](Scene& scene, SolverState&) { scene.physics.restitution = 0.99; });
+    EXPECT_EQ(verdict(converged(four, wrong), "limit"), Verdict::kBad) << "at every stiffness";
+}
+
+/// A ball that has collided once, with one that had four collisions behind it, is off by all that these made of a step.
+TEST(Convergence, HoldsStepsAgainstBallsThatMetNobodyBefore) {
+    const std::string four =
+        "scene.dimension = 2\nbox.size = [10.233, 10.233]\nspring.stiffness = 78892.93479690528\nscene.seed = 33\n"
+        "run = { until = 12.0, backend = \"cpu\" }\n"
+        "[[fill]]\ncount = 4\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n";
+    const Findings findings = converged(four, right_springs());
+    EXPECT_EQ(verdict(findings, "time step"), Verdict::kGood) << words(findings);
+}
+
+/// Positions far from the origin round by more, and overlaps with them.
+TEST(Convergence, KnowsHowPositionsFarAwayRound) {
+    const Findings findings =
+        converged(kGas, right_springs(), {"box.min=[10000.0,10000.0]", "box.boundary=\"periodic\""});
+    EXPECT_EQ(verdict(findings, "forces"), Verdict::kGood) << words(findings);
+}
+
 /// A glancing collision that all springs miss is one of the reference's alone; the balls beside it still agree.
 TEST(Convergence, AllowsForOneGlancingEncounter) {
     const std::string glancing = few({
