@@ -368,7 +368,7 @@ std::vector<double> row_times(const HardCourse& course, const QuietTime& quiet) 
         const double share = static_cast<double>(row) / kRows;
         const auto seen = static_cast<std::size_t>(std::ceil(share * share * static_cast<double>(count)));
         if (seen == 0) continue;
-        const double time = impacts[seen - 1].time + quiet.after(impacts[seen - 1]) + quiet.half;
+        const double time = impacts[seen - 1].time + 2.0 * quiet.after(impacts[seen - 1]);
         if (time + quiet.half > course.until) continue;
         if (times.empty() || time > times.back() + 2.0 * quiet.half) times.push_back(time);
     }
