@@ -134,15 +134,18 @@ void add_drift(GasFacts& facts, const MeasuredRun& run) {
         balls += run.counts[k];
         mass += run.counts[k] * run.species[k].mass;
     }
+    facts.about_drift = facts.temperature;
     if (facts.bath || !(mass > 0.0)) return;
+    double energy = 0.0;
     static constexpr std::array<std::string_view, 3> kRows{"momentum.x", "momentum.y", "momentum.z"};
     for (int axis = 0; axis < facts.dimension; ++axis) {
         const auto k = static_cast<std::size_t>(axis);
         const auto mean = std::ranges::find(run.means, kRows[k], &MeasuredMean::name);
         if (!run.box().periodic(axis) || mean == run.means.end() || !std::isfinite(mean->mean)) continue;
         facts.drift[k] = mean->mean / mass;
-        facts.drift_temperature += mass * facts.drift[k] * facts.drift[k] / (facts.dimension * balls);
+        energy += 0.5 * mass * facts.drift[k] * facts.drift[k];
     }
+    facts.about_drift = temperature_of_some(facts.temperature, balls, 0.0, 2.0 * energy / facts.dimension, 0.0);
 }
 
 /// The stages that measure between two times.

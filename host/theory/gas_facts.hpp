@@ -56,10 +56,10 @@ struct GasFacts {
     int momenta = 0;     ///< axes along which nothing changes the balls' momentum
     /// Of the motion of all balls as a whole where nothing changes it, which may be a chance one [energy].
     double flow_energy = 0.0;
-    Vector3 drift{};  ///< velocity of all balls as a whole, along periodic axes, in the mean [length/time]
-    double drift_temperature = 0.0;  ///< part of the temperature that the energy of that motion is [energy]
-    double measured_time = 0.0;      ///< rows count from a time on [time]
-    bool thermal = true;             ///< nothing takes energy away: there is an equilibrium
+    Vector3 drift{};             ///< velocity of all balls as a whole, along periodic axes, in the mean [length/time]
+    double about_drift = 0.0;    ///< temperature without the energy of that motion [energy]
+    double measured_time = 0.0;  ///< rows count from a time on [time]
+    bool thermal = true;         ///< nothing takes energy away: there is an equilibrium
     /// Share of the balls of each mass, for the law of speeds of a mixture.
     std::vector<std::pair<double, double>> masses;  ///< mass, share
 

@@ -141,8 +141,7 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
         });
     }
     if (info.kind == "velocity") {
-        const double about_drift = facts.temperature - facts.drift_temperature;
-        return speed_law(facts, about_drift, x_from, x_to, [&](double v, double thermal) {
+        return speed_law(facts, facts.about_drift, x_from, x_to, [&](double v, double thermal) {
             double sum = 0.0;
             for (int axis = 0; axis < facts.dimension; ++axis) {
                 sum += maxwell_component_density((v - facts.drift[static_cast<std::size_t>(axis)]) / thermal);
