@@ -116,7 +116,7 @@ TEST(Convergence, DoesNotJudgeByTwoBallsOfAHundred) {
         "scene.dimension = 3\nbox = { size = [6.4, 6.4, 6.4], boundary = \"periodic\" }\nspring.stiffness = 2000\n"
         "run = { until = 20.0, backend = \"cpu\" }\n"
         "[[fill]]\ncount = 100\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n";
-    for (const char* seed : {"124", "127"}) {
+    for (const auto& [seed, raised] : {std::pair("124", 4.0), std::pair("127", 16.0)}) {
         Convergence result;
         const Findings findings =
             convergence_section(prepared(dense, {std::string("scene.seed=") + seed}), right_springs(), result);
@@ -124,6 +124,7 @@ TEST(Convergence, DoesNotJudgeByTwoBallsOfAHundred) {
         EXPECT_EQ(verdict(findings, "limit"), Verdict::kGood) << words(findings);
         ASSERT_FALSE(result.rows.empty());
         EXPECT_GE(result.rows.back().met, 8U);
+        EXPECT_EQ(result.raised, raised);
     }
 }
 
@@ -144,6 +145,7 @@ TEST(Convergence, LeavesOutBallsThatAreLateForACollision) {
         convergence_section(prepared(late, {"box.boundary=\"periodic\""}), right_springs(), result);
     EXPECT_TRUE(findings.good()) << words(findings);
     EXPECT_EQ(result.rows.back().agreeing, result.rows.back().linear);
+    EXPECT_EQ(result.raised, 1.0);
 }
 
 /// A heavy ball is in its contact with a wall, or with another one, for longer than the shortest contact there is.
@@ -184,8 +186,7 @@ TEST(Convergence, HoldsStepsAgainstBallsThatMetNobodyBefore) {
 
 /// Positions far from the origin round by more, and overlaps with them.
 TEST(Convergence, KnowsHowPositionsFarAwayRound) {
-    const Findings findings =
-        converged(kGas, right_springs(), {"box.min=[10000.0,10000.0]", "box.boundary=\"periodic\""});
+    const Findings findings = converged(kGas, right_springs(), {"box.min=[1e6,1e6]", "box.boundary=\"periodic\""});
     EXPECT_EQ(verdict(findings, "forces"), Verdict::kGood) << words(findings);
 }
 
@@ -208,6 +209,7 @@ TEST(Convergence, AllowsForOneGlancingEncounter) {
     const Findings findings = convergence_section(run, context, result);
     EXPECT_TRUE(findings.good()) << words(findings);
     EXPECT_LT(result.rows.back().agreeing, result.rows.back().linear);
+    EXPECT_EQ(result.raised, 1.0);
 }
 
 /// The second-order part of a ball's deviation may be larger than an exponent shows that is 0.5 +- 0.05.
