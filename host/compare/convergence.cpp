@@ -622,8 +622,7 @@ StepError step_error(const Scene& scene, const HardCourse& course, const SpringD
 }
 
 constexpr double kLimitTolerance = 0.02;  // of the median deviation at k; a part 1/64 of it is left in third order
-constexpr double kOffBalls = 2.0;   // that one glancing encounter takes away, which all springs miss or have alone
-constexpr double kOffShare = 0.25;  // of the balls: others that do, and whom these meet
+constexpr double kOffShare = 0.25;  // of the balls; glancing encounters that all springs miss or have alone take some
 
 /// The extrapolation against the event-driven state: what is allowed of it, and whether it is there.
 struct Limit {
@@ -635,9 +634,8 @@ struct Limit {
         const ConvergenceRow& row = result.rows.back();
         x_allowed = kLimitTolerance * row.from_hard[0].median_x + result.position_floor;
         v_allowed = kLimitTolerance * row.from_hard[0].median_v + result.velocity_floor;
-        good =
-            row.limit.median_x <= x_allowed && row.limit.median_v <= v_allowed &&
-            static_cast<double>(row.linear - row.agreeing) <= kOffBalls + kOffShare * static_cast<double>(row.linear);
+        good = row.limit.median_x <= x_allowed && row.limit.median_v <= v_allowed &&
+               static_cast<double>(row.linear - row.agreeing) <= kOffShare * static_cast<double>(row.linear);
     }
 };
 
