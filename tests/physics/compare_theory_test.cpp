@@ -187,7 +187,8 @@ TEST(Convergence, HoldsStepsAgainstBallsThatMetNobodyBefore) {
 /// Positions far from the origin round by more, and overlaps with them.
 TEST(Convergence, KnowsHowPositionsFarAwayRound) {
     const Findings findings = converged(kGas, right_springs(),
-                                        {"box.min=[1e6,1e6]", "run.precision=\"double\"", "box.boundary=\"periodic\""});
+                                        {"box.min=[1e5,1e5]", "box.size=[12.3,12.3]", "box.boundary=\"periodic\"",
+                                         "fill[0].count=60", "spring.stiffness=20000", "run.precision=\"double\""});
     EXPECT_EQ(verdict(findings, "forces"), Verdict::kGood) << words(findings);
 }
 
