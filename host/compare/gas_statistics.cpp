@@ -287,7 +287,11 @@ public:
             smallest_ = ball == 0 ? balls.species_of(0).radius : std::min(smallest_, balls.species_of(ball).radius);
         }
         softness_ = gas.loss / (2.0 * smallest_);
-        for (int axis = 0; axis < gas.dimension; ++axis) walls_ = walls_ || !described.scene.box.periodic(axis);
+        const Box& box = described.scene.box;
+        for (int axis = 0; axis < gas.dimension; ++axis) {
+            walls_ = walls_ || !box.periodic(axis);
+            narrow_ = narrow_ || box.size[static_cast<std::size_t>(axis)] < kNarrowestPeriod * 2.0 * mean_radius_;
+        }
     }
 
     std::vector<Check> all() {
@@ -379,6 +383,18 @@ private:
         return estimate(blocks);
     }
 
+    /// Why theories of one fluid without bounds say nothing of this one; empty where they do.
+    [[nodiscard]] std::string no_bulk_theory() const {
+        if (!alike_) return "balls are of several kinds: no equation of state, no kinetic theory here";
+        if (walls_) return "between walls the bulk's equation of state is only approached: not held against it";
+        if (narrow_) {
+            return fmt::format("a side of the box is less than {:g} diameters: no equation of state, no kinetic theory",
+                               kNarrowestPeriod);
+        }
+        const bool fluid = soft_fraction() <= largest_fluid_fraction(gas_.dimension);
+        return fluid ? "" : "too dense for a fluid's equation of state";
+    }
+
     void pressure() {
         spring_z_ = virial_z(gas_.spring);
         const Estimate hard = virial_z(gas_.hard);
@@ -386,14 +402,11 @@ private:
         checks_.push_back(against("pressure", "p V / (N T) of the springs (virial)", spring_z_,
                                   "of hard balls of the soft diameter", hard,
                                   kSecondOrder * softness_ * softness_ * excess + (walls_ ? softness_ * excess : 0.0)));
-        const double fraction = soft_fraction();
-        if (!alike_ || walls_ || fraction > largest_fluid_fraction(gas_.dimension)) {
-            notes_.push_back(!alike_ ? "balls are of several kinds: no equation of state, no kinetic theory here"
-                             : walls_
-                                 ? "between walls the bulk's equation of state is only approached: not held against it"
-                                 : "too dense for a fluid's equation of state");
+        if (const std::string reason = no_bulk_theory(); !reason.empty()) {
+            notes_.push_back(reason);
             return;
         }
+        const double fraction = soft_fraction();
         const double z = hard_compressibility(gas_.dimension, fraction);
         // N balls in a periodic box: off by a few (Z - 1) / N.
         const double bound = (z - 1.0) * (compressibility_uncertainty(gas_.dimension) +
@@ -460,8 +473,8 @@ private:
         checks_.push_back(against("collision rate", "collisions a ball and time of the springs (contacts / duration)",
                                   rate, "of hard balls of the soft diameter", hard,
                                   kFirstOrder * softness_ * hard.mean));
+        if (!no_bulk_theory().empty()) return;
         const double fraction = soft_fraction();
-        if (walls_ || fraction > largest_fluid_fraction(gas_.dimension)) return;
         const double diameter = 2.0 * ball.radius - gas_.loss;
         const double z = hard_compressibility(gas_.dimension, fraction);
         const double theory = collision_rate(gas_.dimension, z, temperature(), ball.mass, diameter);
@@ -518,6 +531,7 @@ private:
     double count_;
     bool alike_ = true;
     bool walls_ = false;
+    bool narrow_ = false;
     double mean_radius_ = 0.0;
     double smallest_ = 0.0;
     double softness_ = 0.0;  // s

@@ -99,7 +99,6 @@ namespace {
 
 constexpr double kMostOfForgetting = 0.1;  // of the measured time, that a bath takes to forget
 constexpr double kChanceFlow = 2.0;  // temperatures, of the energy of a flow: four times what chance has in the mean
-constexpr double kNarrow = 5.0;      // diameters
 
 double mean_temperature(const MeasuredRun& run, double from) {
     // The mean of the same rows, of long runs of all; and of a run that was resumed the rows of before are in another
@@ -377,7 +376,8 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     facts.bath = facts.bath_temperature > 0.0 && facts.bath_time <= kMostOfForgetting * facts.measured_time;
     for (int axis = 0; axis < facts.dimension; ++axis) {
         if (!run.box().periodic(axis)) continue;
-        facts.narrow = facts.narrow || run.box().size[static_cast<std::size_t>(axis)] < kNarrow * facts.diameter;
+        facts.narrow =
+            facts.narrow || run.box().size[static_cast<std::size_t>(axis)] < kNarrowestPeriod * facts.diameter;
         if (!facts.walls && !facts.bodies && !facts.bath) ++facts.momenta;
     }
     if (facts.momenta == facts.dimension) facts.flow_energy = flow_energy(run);

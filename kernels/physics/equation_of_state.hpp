@@ -91,6 +91,9 @@ inline double compressibility_uncertainty(int dimension) { return dimension == 2
 /// The same of so many balls in a box instead of endlessly many.
 inline double finite_size_uncertainty(double balls) { return 3.0 / balls; }
 
+/// Diameters: where a period of a box is less, balls feel their own images, and theories of the bulk do not hold.
+inline constexpr double kNarrowestPeriod = 5.0;
+
 /// As compressibility_uncertainty, of balls of several sizes: up to a size ratio of 3.
 inline double mixture_uncertainty(int dimension, double uniformity) {
     return compressibility_uncertainty(dimension) + 0.02 * (1.0 - uniformity);

@@ -453,6 +453,19 @@ TEST(GasStatistics, AreOfMassesAsUnlikeAsTheyMayBe) {
     EXPECT_EQ(verdict(unlike, "pressure"), Verdict::kGood) << words(unlike);
 }
 
+/// In a period of 2.1 diameters disks have 1.2 times the pressure of the bulk.
+TEST(GasStatistics, HoldNoTheoryOfTheBulkAgainstANarrowBox) {
+    const Findings narrow = statistics(
+        "scene.dimension = 2\nbox = { size = [187.0, 2.1], boundary = \"periodic\" }\n"
+        "run = { until = 3.0, backend = \"cpu\" }\n"
+        "[[fill]]\ncount = 200\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n",
+        right_springs());
+    EXPECT_TRUE(narrow.good()) << words(narrow);
+    EXPECT_EQ(verdict(narrow, "pressure"), Verdict::kGood);
+    EXPECT_EQ(verdict(narrow, "collision rate"), Verdict::kGood);
+    EXPECT_THAT(words(narrow), HasSubstr("a side of the box is less than 5 diameters"));
+}
+
 TEST(GasStatistics, FindBallsOfTheWrongSize) {
     // Three percent: (Z - 1) off by some ten, its standard error is about one.
     const CompareContext wrong = wrong_springs([](Scene& scene, SolverState& state) {
