@@ -222,6 +222,9 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
     return plan;
 }
 
+/// As of an average, the energy of all balls.
+constexpr const char* kEnergy = "energy of all";
+
 /// As of an average, the names of rows that neither the scene nor every run has, a number a letter.
 constexpr const char* kOwnRows = "rows of one's own";
 
@@ -307,6 +310,11 @@ void RunAverages::make_averages(const PreparedScene& run) {
                                      .population = population_,
                                      .every = plan.every,
                                      .samples = plan.in_a_row(run.scene.run.until)};
+        if (find_observable_kind(entry.kind).has_energy && !energy_ && is_isolated(run) &&
+            run.scene.run.solver == SolverKind::kSpring) {
+            energy_.emplace(1, BatchSeries::kMostBatches);
+            energy_with_ = entries_.size();
+        }
         entries_.push_back({make_average(entry, context), plan, nullptr});
     }
 }
@@ -320,6 +328,10 @@ void RunAverages::restore(const PreparedScene& run) {
         saved.next(kPlanNumbers);
         entry.average->restore(saved);
         if (!saved.empty()) throw std::invalid_argument("saved averages are too long");
+    }
+    if (const std::vector<double>* const values = find(state, kEnergy); values != nullptr && energy_) {
+        SavedNumbers saved(*values);
+        energy_->restore(saved);
     }
     if (!state.records.row_means.empty() && averages_rows_) {
         SavedNumbers saved(state.records.row_means);
@@ -460,8 +472,17 @@ BallKinds RunAverages::kinds_for(Solver& solver) {
 
 void RunAverages::sample(Solver& solver) {
     const double now = solver.time();
+    const bool measured = stages_.measures(now);
     std::optional<Tallies> tallies;
-    Totals totals;
+    std::optional<Totals> totals;
+    const auto totals_now = [&]() -> const Totals& {
+        if (!totals) totals = solver.totals();
+        return *totals;
+    };
+    if (energy_ && measured && entries_[energy_with_].schedule->next() <= now) {
+        const double energy = totals_now().energy();
+        energy_->add({&energy, 1});
+    }
     std::vector<Due> at_once;  // those that are told of impacts while the solver goes on, and know no other threads
     std::vector<Due> due;
     for (Entry& entry : entries_) {
@@ -470,19 +491,15 @@ void RunAverages::sample(Solver& solver) {
         entry.schedule->advance(now);
         if (begins_anew(entry.plan, now)) entry.average->skip();
         if (entry.average->needs_accounts()) {
-            if (!tallies) {
-                tallies = solver.tallies();
-                if (!tallies->collisional_virial) totals = solver.totals();
-            }
+            if (!tallies) tallies = solver.tallies();
             const auto* const impacts =
                 entry.average->needs_path_length() ? dynamic_cast<const ImpactSource*>(&solver.itself()) : nullptr;
             entry.average->account({.time = now,
                                     .tallies = *tallies,
-                                    .totals = totals,
+                                    .totals = tallies->collisional_virial ? Totals{} : totals_now(),
                                     .path_length = impacts != nullptr ? impacts->path_length() : 0.0});
         }
     }
-    const bool measured = stages_.measures(now);
     const BallKinds kinds = kinds_for(solver);
     auto* const in_place = dynamic_cast<BallsInPlace*>(&solver.itself());
     if (BallSampler* const balls = in_place != nullptr ? in_place->sample_balls(kinds) : nullptr) {
@@ -542,7 +559,11 @@ void RunAverages::look(BallSampler& balls, double now, const std::vector<Due>& d
 AverageTable RunAverages::table_of(const Entry& entry) const {
     AverageTable table = entry.average->table();
     if (!find_observable_kind(entry.average->info().kind).has_energy) return table;
-    const double walk = rows_.energy_walk_since(entry.plan.from);
+    if (!energy_ || energy_->batches() == 0) return table;
+    const SamplePlan& with = entries_[energy_with_].plan;
+    const double length = with.every * static_cast<double>(energy_->batch_samples());
+    const auto from = static_cast<std::size_t>(std::max(0.0, (entry.plan.from - with.from) / length));
+    const double walk = energy_walk(*energy_, 0, std::min(from, energy_->batches() - 1), with.from / length);
     for (std::size_t k = 0; k < table.errors.size(); ++k) {
         table.errors[k] = std::hypot(table.errors[k], walk * table.values[k]);
     }
@@ -582,6 +603,11 @@ void RunAverages::save(SolverState& state) {
     std::vector<double> letters;
     for (const char letter : own_rows_) letters.push_back(static_cast<unsigned char>(letter));
     state.records.averages.push_back({kOwnRows, std::move(letters)});
+    if (energy_) {
+        std::vector<double> out;
+        energy_->save(out);
+        state.records.averages.push_back({kEnergy, std::move(out)});
+    }
     state.records.row_means.clear();
     rows_.save(state.records.row_means);
 }

@@ -123,7 +123,9 @@ private:
     std::vector<AverageInfo> infos_;
     Scene stages_;  // its stages say when samples are taken, and these, or else its physics, what gravity there is
     RowSeries rows_;
-    std::string never_settles_;  // why the run is never at equilibrium; empty: it may be
+    std::optional<BatchSeries> energy_;  // of all balls, with the samples of the first average that walks as it does
+    std::size_t energy_with_ = 0;        // which entry that is
+    std::string never_settles_;          // why the run is never at equilibrium; empty: it may be
     bool averages_rows_;
     std::string own_rows_;  // beside those of the scene
     std::string other_rows_;

@@ -46,6 +46,23 @@ std::size_t width_of(const std::vector<ObservableInfo>& infos) {
 
 }  // namespace
 
+// The energy walks at random from the start on, and no series of one run can tell such a walk from what a mean is of.
+// But the walk is seen: neighbouring batches of a walk of variance s^2 a batch differ by 2 s^2 / 3, and its mean over
+// batches m to n from its beginning has the variance s^2 (m + (n - m) / 3).
+double energy_walk(const BatchSeries& series, std::size_t energy, std::size_t from, double before) {
+    const std::size_t batches = series.batches();
+    if (batches < kLeastJudged) return 0.0;
+    double squares = 0.0;
+    for (std::size_t b = 1; b < batches; ++b) {
+        const double change = series.batch_mean(b, energy) - series.batch_mean(b - 1, energy);
+        squares += change * change;
+    }
+    if (squares == 0.0) return 0.0;
+    const double variance = 1.5 * squares / static_cast<double>(batches - 1);
+    const double walked = before + static_cast<double>(from) + static_cast<double>(batches - from) / 3.0;
+    return std::sqrt(variance * walked) / std::abs(series.mean(energy, from));
+}
+
 RowSeries::RowSeries(const std::vector<ObservableInfo>& infos, double row_every, bool isolated)
     : row_every_(row_every), isolated_(isolated), series_(std::max<std::size_t>(1, 2 * width_of(infos)), kRowBatches) {
     std::size_t at = 0;
@@ -119,33 +136,10 @@ double RowSeries::time_after(double measured, double slack) const {
     return time;
 }
 
-/// Where the errors of steps alone change the energy, it walks at random from the first row on, and no series of one
-/// run can tell such a walk from what a mean is of. But the walk is seen: neighbouring batches of a walk of variance
-/// s^2 a batch differ by 2 s^2 / 3, and its mean over batches m to n from its beginning has the variance s^2 (m + (n -
-/// m) / 3). \return the standard deviation of the mean energy from a whole batch on, over the energy; 0: it does not
-/// walk
 double RowSeries::energy_walk(std::size_t from) const {
     const auto total = std::ranges::find(columns_, "total_energy", &Column::name);
-    const std::size_t batches = series_.batches();
-    if (!isolated_ || total == columns_.end() || batches < kLeastJudged) return 0.0;
-    const auto k = static_cast<std::size_t>(total - columns_.begin());
-    double squares = 0.0;
-    for (std::size_t b = 1; b < batches; ++b) {
-        const double change = series_.batch_mean(b, k) - series_.batch_mean(b - 1, k);
-        squares += change * change;
-    }
-    if (squares == 0.0) return 0.0;
-    const double variance = 1.5 * squares / static_cast<double>(batches - 1);
-    const auto walked = static_cast<double>(from) + static_cast<double>(batches - from) / 3.0;
-    return std::sqrt(variance * walked) / std::abs(series_.mean(k, from));
-}
-
-double RowSeries::energy_walk_since(double time) const {
-    const std::size_t batches = series_.batches();
-    if (batches == 0) return 0.0;
-    const double length = row_every_ * static_cast<double>(series_.batch_samples());
-    const auto from = static_cast<std::size_t>(std::max(0.0, (time - first_time_) / length));
-    return energy_walk(std::min(from, batches - 1));
+    if (!isolated_ || total == columns_.end()) return 0.0;
+    return carom::energy_walk(series_, static_cast<std::size_t>(total - columns_.begin()), from);
 }
 
 RowMeans RowSeries::means(const std::string& never, double not_before) const {

@@ -38,6 +38,13 @@ struct RowMeans {
     std::string reason;  ///< why it was not, or why nobody can tell
 };
 
+/// What the walk of the energy that steps make adds to the standard error of a mean that is proportional to it, as a
+/// share of that mean; 0: it does not walk, or nobody can tell.
+/// \param energy  a column of `series`: of all balls, where the errors of steps alone change it
+/// \param from    the mean is that of whole batches from this one on
+/// \param before  batches that were before the first one since the start
+double energy_walk(const BatchSeries& series, std::size_t energy, std::size_t from, double before = 0.0);
+
 /// Averages what the rows of a run hold, in bounded memory. Only rows at the multiples of the rows' interval count, so
 /// that where a run was stopped and resumed makes no difference.
 class RowSeries {
@@ -60,10 +67,6 @@ public:
     /// \param not_before  what rows do not see came to equilibrium only then [time]
     [[nodiscard]] RowMeans means(const std::string& never = "",
                                  double not_before = -std::numeric_limits<double>::infinity()) const;
-
-    /// What the walk of the energy that steps make adds to the standard error of a mean that is proportional to it and
-    /// is taken from a time on, as a share of that mean; 0: it does not walk, or nobody can tell.
-    [[nodiscard]] double energy_walk_since(double time) const;
 
     void save(std::vector<double>& out) const;
     /// Of what was saved.

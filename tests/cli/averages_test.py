@@ -842,6 +842,18 @@ temperature = 1.0
             known = numpy.isfinite(profile["error"][-1])
             self.assertGreater(known.sum(), 30)
             self.assertTrue((profile["error"][-1] > 0.8 * walk * profile["value"][-1])[known].all())
+        # However few rows there are, in tables of sweeps, and where the run was stopped.
+        rowless = ("--set", "output.observables_every=0", "--set", "output.every=500", "--force", "--quiet", "--json")
+        self.assertEqual(json.loads(self.succeed("run", "soft.toml", *rowless).out)["averages"], ended["averages"])
+        self.write("soft.sweep.toml", '[sweep]\nscene = "soft.toml"\nrecord = ["a_pressure"]\n'
+                   '[[axis]]\nkey = "run.until"\nvalues = [500.0]\n')
+        self.succeed("sweep", "soft.sweep.toml", "--quiet", "-o", "table.csv")
+        names, numbers = (line.split(",") for line in (self.folder / "table.csv").read_text().splitlines()[-2:])
+        self.assertEqual(float(numbers[names.index("a_pressure_se")]), ended["averages"]["a_pressure"]["error"])
+        self.succeed("run", "soft.toml", "--until", "210.7", "--force", "--quiet", "-o", "part.h5")
+        resumed = json.loads(self.succeed("run", "--resume", "part.checkpoint.h5", "--until", "500", "-o",
+                                          "rest.h5", "--quiet", "--json").out)
+        self.assertEqual(resumed["averages"], ended["averages"])
 
     def test_runs_of_one_scene_are_told_apart_by_their_files(self):
         self.write("gas.toml", MIXTURE % "events")
