@@ -28,6 +28,8 @@ constexpr double kWaveSquare = 1.0 / 3.0;  // its mean square over the room
 constexpr double kLeastCollisions = 5.0;
 /// By chance one look in 10^6 is farther off what equilibrium has.
 constexpr double kMostSigmas = 5.0;
+/// Of flows, which are many: one in 10^7.
+constexpr double kFlowSlack = 1.1;
 /// Of its value at equilibrium: what chance moves by less than that need not be followed for long.
 constexpr double kSharp = 0.1;
 /// Half a megabyte.
@@ -90,7 +92,13 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
             modes_.push_back({group, axis, 0.0});
             if (box_.periodic(axis)) modes_.push_back({group, axis, 0.25});
         }
+        waves_.push_back({axis, 0.0});
+        if (box_.periodic(axis)) waves_.push_back({axis, 0.25});
     }
+}
+
+std::size_t EquilibriumWatch::width() const {
+    return first_flow() + waves_.size() * static_cast<std::size_t>(box_.dimension);
 }
 
 void EquilibriumWatch::look(const Frame& frame) {
@@ -103,7 +111,12 @@ void EquilibriumWatch::look(const Frame& frame) {
     const auto dimension = static_cast<std::size_t>(box_.dimension);
     if (frame.first == 0) {
         const std::vector<double> none(groups_.size(), 0.0);
-        sums_ = {.modes = std::vector<double>(modes_.size(), 0.0), .balls = none, .warmth = none};
+        sums_ = {.modes = std::vector<double>(modes_.size(), 0.0),
+                 .balls = none,
+                 .warmth = none,
+                 .momentum = std::vector<double>(dimension, 0.0),
+                 .wave_mass = std::vector<double>(waves_.size(), 0.0),
+                 .wave_momentum = std::vector<double>(waves_.size() * dimension, 0.0)};
     }
     std::vector<std::uint32_t> rows(std::min(frame.size(), kAtOnce));
     for (std::size_t begin = 0; begin < frame.size(); begin += rows.size()) {
@@ -130,8 +143,25 @@ void EquilibriumWatch::look(const Frame& frame) {
         look.numbers.push_back(warmth[group] / (static_cast<double>(dimension) * balls[group]) / (all / components));
     }
     look.numbers.push_back(squares * components / (all * all));
+    // About the motion of all, which may go on for ever.
+    double flow = 0.0;
+    for (const double momentum : sums_.momentum) flow += momentum * momentum / sums_.mass;
+    const double thermal = std::sqrt(std::max(0.0, all - flow) / components * sums_.mass);
+    for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
+        for (std::size_t axis = 0; axis < dimension; ++axis) {
+            const double drift = sums_.momentum[axis] * sums_.wave_mass[wave] / sums_.mass;
+            const double momentum = sums_.wave_momentum[wave * dimension + axis] - drift;
+            look.numbers.push_back(thermal > 0.0 ? momentum / thermal : 0.0);
+        }
+    }
     looks_.push_back(std::move(look));
     thin();
+}
+
+/// Of such a wave, where a ball is.
+double EquilibriumWatch::height(int axis, double phase, double radius, double at) const {
+    const double period = (box_.periodic(axis) ? 1.0 : 2.0) * box_.length(axis, radius);
+    return wave((at - box_.low(axis, radius)) / period + phase);
 }
 
 /// Some balls of a frame, of the species `rows`.
@@ -142,8 +172,19 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
         const auto [group, mass] = rows_[rows[k]];
         if (frame.gone[at] != 0 || group >= groups_.size()) continue;
         sums_.balls[group] += 1.0;
+        sums_.mass += mass;
+        for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
+            const auto [along, phase] = waves_[wave];
+            const double part =
+                mass * height(along, phase, groups_[group].radius, frame.position[static_cast<std::size_t>(along)][at]);
+            sums_.wave_mass[wave] += part;
+            for (std::size_t axis = 0; axis < dimension; ++axis) {
+                sums_.wave_momentum[wave * dimension + axis] += part * frame.velocity[axis][at];
+            }
+        }
         for (std::size_t axis = 0; axis < dimension; ++axis) {
             const double velocity = frame.velocity[axis][at];
+            sums_.momentum[axis] += mass * velocity;
             const double energy = mass * velocity * velocity;
             sums_.warmth[group] += energy;
             sums_.squares += energy * energy;
@@ -152,14 +193,12 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
     for (std::size_t number = 0; number < modes_.size(); ++number) {
         const Mode& mode = modes_[number];
         const double radius = groups_[mode.group].radius;
-        const double low = box_.low(mode.axis, radius);
-        const double period = (box_.periodic(mode.axis) ? 1.0 : 2.0) * box_.length(mode.axis, radius);
         const std::vector<double>& position = frame.position[static_cast<std::size_t>(mode.axis)];
         double sum = sums_.modes[number];
         for (std::size_t k = 0; k < rows.size(); ++k) {
             const std::size_t at = begin + k;
             if (frame.gone[at] == 0 && rows_[rows[k]].group == mode.group) {
-                sum += wave((position[at] - low) / period + mode.phase);
+                sum += height(mode.axis, mode.phase, radius, position[at]);
             }
         }
         sums_.modes[number] = sum;
@@ -191,7 +230,7 @@ constexpr std::string_view kSavedName = "equilibrium watch";
 
 void EquilibriumWatch::save(SolverState& state) const {
     // Where there was the width of a look: that has no sign, so a version of before is told from what follows.
-    std::vector<double> numbers{-between_collisions_, static_cast<double>(modes_.size() + groups_.size() + 1)};
+    std::vector<double> numbers{-between_collisions_, static_cast<double>(width())};
     for (const Look& look : looks_) {
         numbers.push_back(look.time);
         numbers.insert(numbers.end(), look.numbers.begin(), look.numbers.end());
@@ -205,11 +244,13 @@ void EquilibriumWatch::restore(const SolverState& state) {
     SavedNumbers numbers(saved->numbers);
     if (!saved->numbers.empty() && std::signbit(saved->numbers.front())) between_collisions_ = -numbers.next();
     const std::uint64_t width = numbers.next_count();
-    if (width != modes_.size() + groups_.size() + 1) throw std::invalid_argument("saved looks are of another run");
+    // A version of before did not look at flows: there were none.
+    if (width != this->width() && width != first_flow()) throw std::invalid_argument("saved looks are of another run");
     while (!numbers.empty()) {
         Look look{.time = numbers.next(), .numbers = {}};
         const auto values = numbers.next(width);
         look.numbers.assign(values.begin(), values.end());
+        look.numbers.resize(this->width(), 0.0);
         looks_.push_back(std::move(look));
     }
     double before = -std::numeric_limits<double>::infinity();
@@ -237,6 +278,7 @@ std::pair<double, double> EquilibriumWatch::at_equilibrium(std::size_t number) c
     double components = 0.0;
     for (const Group& group : groups_) components += box_.dimension * group.balls;
     const std::size_t group = number - modes_.size();
+    if (number >= first_flow()) return {0.0, kFlowSlack * std::sqrt(kWaveSquare)};
     if (group == groups_.size()) return {3.0 * components / (components + 2.0), std::sqrt(24.0 / components)};
     return {1.0, std::sqrt(2.0 / (box_.dimension * groups_[group].balls))};
 }
@@ -255,14 +297,21 @@ EquilibriumWatch::Settling EquilibriumWatch::settling() const {
     const auto settles = [&](double time, const std::string& what) {
         if (time > settling.since) settling = {time, what};
     };
+    const auto since = [&](std::size_t number) {
+        const std::size_t first = settled(number);
+        if (first == 0) return -std::numeric_limits<double>::infinity();
+        return first < looks_.size() ? looks_[first].time : std::numeric_limits<double>::infinity();
+    };
     for (std::size_t k = 0; k < modes_.size(); ++k) {
-        const Group& group = groups_[modes_[k].group];
-        const std::size_t first = settled(k);
-        if (first == 0) continue;
         const char axis = kAxes[static_cast<std::size_t>(modes_[k].axis)];
-        settles(first < looks_.size() ? looks_[first].time : std::numeric_limits<double>::infinity(),
-                groups_.size() > 1 ? fmt::format("{} is not mixed along {}", group.name, axis)
-                                   : fmt::format("balls are unevenly spread along {}", axis));
+        settles(since(k), groups_.size() > 1
+                              ? fmt::format("{} is not mixed along {}", groups_[modes_[k].group].name, axis)
+                              : fmt::format("balls are unevenly spread along {}", axis));
+    }
+    const auto dimension = static_cast<std::size_t>(box_.dimension);
+    for (std::size_t k = first_flow(); k < width(); ++k) {
+        const char axis = kAxes[static_cast<std::size_t>(waves_[(k - first_flow()) / dimension].axis)];
+        settles(since(k), fmt::format("a flow that changes along {} decays", axis));
     }
     return settling;
 }

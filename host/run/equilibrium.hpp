@@ -18,8 +18,8 @@
 namespace carom {
 
 /// What rows do not see of the way to equilibrium, taken from the frames that are stored: whether each species has the
-/// room that it can have, whether all are equally warm, and whether velocities have settled. A look costs a few
-/// nanoseconds a ball, and leaves a few numbers.
+/// room that it can have, whether all are equally warm, whether velocities have settled, and whether balls flow. A look
+/// costs a few nanoseconds a ball, and leaves a few numbers.
 class EquilibriumWatch {
 public:
     /// At the start of the run, whose first state says how often balls meet.
@@ -49,7 +49,13 @@ private:
         int axis = 0;
         double phase = 0.0;  // of the wave, in periods
     };
-    /// Of a frame: a number for each mode, the temperature of each group over that of all, the kurtosis.
+    /// In which all balls may flow, along any axis.
+    struct Wave {
+        int axis = 0;
+        double phase = 0.0;
+    };
+    /// Of a frame: a number for each mode, the temperature of each group over that of all, the kurtosis, the momentum
+    /// in each wave along each axis.
     struct Look {
         double time = 0.0;
         std::vector<double> numbers;
@@ -65,6 +71,10 @@ private:
         std::vector<double> balls;   // by group
         std::vector<double> warmth;  // likewise
         double squares = 0.0;
+        double mass = 0.0;
+        std::vector<double> momentum;       // along each axis
+        std::vector<double> wave_mass;      // mass times the wave
+        std::vector<double> wave_momentum;  // and the momentum: wave after wave, along each axis
     };
     /// When the last of the modes has settled, and what that is.
     struct Settling {
@@ -76,6 +86,10 @@ private:
     [[nodiscard]] Settling settling() const;
     [[nodiscard]] std::pair<std::optional<bool>, std::string> steady(double since) const;
     [[nodiscard]] std::string name_of(std::size_t number) const;
+    /// Of the numbers of a look, the first that is a flow.
+    [[nodiscard]] std::size_t first_flow() const { return modes_.size() + groups_.size() + 1; }
+    [[nodiscard]] std::size_t width() const;
+    [[nodiscard]] double height(int axis, double phase, double radius, double at) const;
     [[nodiscard]] double after(const Look& look) const;
     void add(const Frame& frame, std::size_t begin, std::span<const std::uint32_t> rows);
     void thin();
@@ -89,6 +103,7 @@ private:
     std::vector<Row> rows_;
     std::shared_ptr<const SpeciesById> species_;
     std::vector<Mode> modes_;
+    std::vector<Wave> waves_;
     std::vector<Look> looks_;
     Sums sums_;  // of a frame of which parts are still to come
 };

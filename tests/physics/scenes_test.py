@@ -3,6 +3,8 @@ equilibrated that is not. Without --full, the scenes that take long are smaller 
 --seeds N for seeds 1 to N too.
 """
 
+import math
+import random
 import sys
 import unittest
 
@@ -104,6 +106,27 @@ class Scenes(guide.GuideTest):
         means = self.means(cold, "--set", "fill[0].temperature=5.0")
         self.assertIsNot(means["equilibrated"], True, means)
         self.assertRegex(means["reason"], "temperature")
+
+    def test_a_flow_that_decays_is_no_equilibrium(self):
+        # Of a wave as long as the box half is left after some 60; rows take it for warmth, and rise slowly.
+        draw = random.Random(1)
+        waves = """
+scene.dimension = 2
+box = { size = [80.0, 20.0], boundary = "periodic" }
+run = { solver = "events", until = %r }
+output = { every = 1.0, observables_every = 0.1 }
+"""
+        for site in range(320):
+            x, y = 2.0 * (site % 40) + 1.0, 2.5 * (site // 40) + 1.0
+            v_y = draw.gauss(0.0, 1.0) + 1.2 * math.sin(2.0 * math.pi * x / 80.0)
+            waves += (f"[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [{x}, {y}]\n"
+                      f"velocity = [{draw.gauss(0.0, 1.0)}, {v_y}]\n")
+        early = self.means(waves % 30.0)
+        self.assertIs(early["equilibrated"], False, early)
+        self.assertEqual(early["reason"], "a flow that changes along x decays")
+        late = self.means(waves % 600.0)
+        self.assertIs(late["equilibrated"], True, late)
+        self.assertGreater(late["since"], 60.0, "means are of the time since it has decayed")
 
     def test_of_a_moment_nothing_is_said(self):
         # A ball meets another every 0.19 or so, and few rows and frames see nothing move.
