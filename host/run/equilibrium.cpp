@@ -116,6 +116,7 @@ void EquilibriumWatch::look(const Frame& frame) {
                  .warmth = none,
                  .momentum = std::vector<double>(dimension, 0.0),
                  .wave_mass = std::vector<double>(waves_.size(), 0.0),
+                 .wave_inertia = std::vector<double>(waves_.size(), 0.0),
                  .wave_momentum = std::vector<double>(waves_.size() * dimension, 0.0)};
     }
     std::vector<std::uint32_t> rows(std::min(frame.size(), kAtOnce));
@@ -146,8 +147,11 @@ void EquilibriumWatch::look(const Frame& frame) {
     // About the motion of all, which may go on for ever.
     double flow = 0.0;
     for (const double momentum : sums_.momentum) flow += momentum * momentum / sums_.mass;
-    const double thermal = std::sqrt(std::max(0.0, all - flow) / components * sums_.mass);
+    const double temperature = std::max(0.0, all - flow) / components;
     for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
+        // Wherever the balls are that have the mass, few as they may be.
+        const double inertia = sums_.wave_inertia[wave] - sums_.wave_mass[wave] * sums_.wave_mass[wave] / sums_.mass;
+        const double thermal = std::sqrt(temperature * std::max(0.0, inertia));
         for (std::size_t axis = 0; axis < dimension; ++axis) {
             const double drift = sums_.momentum[axis] * sums_.wave_mass[wave] / sums_.mass;
             const double momentum = sums_.wave_momentum[wave * dimension + axis] - drift;
@@ -175,9 +179,11 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
         sums_.mass += mass;
         for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
             const auto [along, phase] = waves_[wave];
-            const double part =
-                mass * height(along, phase, groups_[group].radius, frame.position[static_cast<std::size_t>(along)][at]);
+            const double place =
+                height(along, phase, groups_[group].radius, frame.position[static_cast<std::size_t>(along)][at]);
+            const double part = mass * place;
             sums_.wave_mass[wave] += part;
+            sums_.wave_inertia[wave] += part * place;
             for (std::size_t axis = 0; axis < dimension; ++axis) {
                 sums_.wave_momentum[wave * dimension + axis] += part * frame.velocity[axis][at];
             }
@@ -278,7 +284,7 @@ std::pair<double, double> EquilibriumWatch::at_equilibrium(std::size_t number) c
     double components = 0.0;
     for (const Group& group : groups_) components += box_.dimension * group.balls;
     const std::size_t group = number - modes_.size();
-    if (number >= first_flow()) return {0.0, kFlowSlack * std::sqrt(kWaveSquare)};
+    if (number >= first_flow()) return {0.0, kFlowSlack};
     if (group == groups_.size()) return {3.0 * components / (components + 2.0), std::sqrt(24.0 / components)};
     return {1.0, std::sqrt(2.0 / (box_.dimension * groups_[group].balls))};
 }

@@ -19,7 +19,7 @@ namespace carom {
 
 /// What rows do not see of the way to equilibrium, taken from the frames that are stored: whether each species has the
 /// room that it can have, whether all are equally warm, whether velocities have settled, and whether balls flow. A look
-/// costs a few nanoseconds a ball, and leaves a few numbers.
+/// costs some tens of nanoseconds a ball, and leaves a few numbers.
 class EquilibriumWatch {
 public:
     /// At the start of the run, whose first state says how often balls meet.
@@ -74,6 +74,7 @@ private:
         double mass = 0.0;
         std::vector<double> momentum;       // along each axis
         std::vector<double> wave_mass;      // mass times the wave
+        std::vector<double> wave_inertia;   // times its square
         std::vector<double> wave_momentum;  // and the momentum: wave after wave, along each axis
     };
     /// When the last of the modes has settled, and what that is.

@@ -152,8 +152,9 @@ class Interrupted(ProgramTest):
                                 for _ in range(TIMES)), number)
         # What ends in order at the first signal ends at once by the second.
         for numbers, follow in (([signal.SIGTERM], []), ([signal.SIGINT, signal.SIGTERM], ["--follow"])):
-            self.assertTrue(any(ended_within("p.png", numbers, "plot", "whole.h5", "energy", "-o", "p.png", "--force", *follow)
-                                for _ in range(TIMES)), numbers)
+            self.assertTrue(any(ended_within("p.png", numbers, "plot", "whole.h5", "energy", "-o", "p.png", "--force",
+                                             "--size", "5000x4000", *follow)
+                                for _ in range(10 * TIMES)), numbers)
 
     def test_signals_that_the_caller_ignores_stay_ignored(self):
         def ignore():
