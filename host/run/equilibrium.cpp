@@ -28,7 +28,7 @@ constexpr double kWaveSquare = 1.0 / 3.0;  // its mean square over the room
 constexpr double kLeastCollisions = 5.0;
 /// By chance one look in 10^6 is farther off what equilibrium has.
 constexpr double kMostSigmas = 5.0;
-/// Of flows, which are many: one in 10^7.
+/// Times that for flows, of which a look has many numbers: by chance one in 2 x 10^7.
 constexpr double kFlowSlack = 1.1;
 /// Of its value at equilibrium: what chance moves by less than that need not be followed for long.
 constexpr double kSharp = 0.1;
