@@ -1,8 +1,11 @@
 #include "host/theory/gas_theory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/physics/atmosphere.hpp"
 #include "kernels/physics/diffusion.hpp"
@@ -141,13 +144,20 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
         });
     }
     if (info.kind == "velocity") {
-        return speed_law(facts, facts.about_drift, x_from, x_to, [&](double v, double thermal) {
-            double sum = 0.0;
-            for (int axis = 0; axis < facts.dimension; ++axis) {
-                sum += maxwell_component_density((v - facts.drift[static_cast<std::size_t>(axis)]) / thermal);
+        // Each component's stands about its own part of the motion of all.
+        std::vector<TheoryCurve> curves;
+        for (int axis = 0; axis < facts.dimension; ++axis) {
+            const double drift = facts.drift[static_cast<std::size_t>(axis)];
+            for (TheoryCurve& curve :
+                 speed_law(facts, facts.about_drift, x_from, x_to, [drift](double v, double thermal) {
+                     return maxwell_component_density((v - drift) / thermal) / thermal;
+                 })) {
+                curves.push_back(std::move(curve));
             }
-            return sum / (facts.dimension * thermal);
-        });
+            if (facts.drift == Vector3{}) break;  // one for all
+            if (!curves.empty()) curves.back().label += fmt::format(", {}", "xyz"[axis]);
+        }
+        return curves;
     }
     if (info.kind == "density") {
         if (facts.walls || facts.bodies) return {};

@@ -614,11 +614,10 @@ private:
         const double from = lags ? 0.0 : x.front() - half;
         const auto theory = theory_curves(facts, run_.scene, info, from, x.back() + (lags ? 0.0 : half));
         if (theory.empty() || theory.front().x.size() < 2) return;
-        const TheoryCurve& line = theory.front();
         double most = 0.0;
         for (const double value : measured.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
 
-        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = line.label};
+        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = theory.front().label};
         check.uncertainty = info.kind == "density" && facts.has_gravity() ? column_uncertainty(facts, info.x.of_box())
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
                             : info.kind == "free_path"
@@ -634,6 +633,9 @@ private:
             const bool tells = std::isfinite(value) && error > 0.0 && (lags || value > kTail * most) &&
                                (info.kind == "vacf" || error < kMostRelativeError * value);
             if (!tells || (lags && at == 0.0)) continue;
+            // Of some averages each component has its own.
+            const TheoryCurve& line =
+                info.kind == "velocity" ? theory[std::min(k / x.size(), theory.size() - 1)] : theory.front();
             const double expected = lags ? line.at(at) : mean_over(line, at - half, at + half);
             double doubt = check.uncertainty * std::abs(expected);
             if (info.kind == "vacf") {
