@@ -19,9 +19,9 @@ struct OwnBall {
     Real inverse_mass;
 };
 
-template <class Kind>
-CAROM_HD typename Kind::Real radius_of(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                                       const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot) {
+template <class Kind, class Balls>
+CAROM_HD typename Kind::Real radius_of(const SpringParams<typename Kind::Real, Kind::kDim>& params, const Balls& balls,
+                                       std::uint32_t slot) {
     if constexpr (Kind::kUniform) {
         return params.uniform_radius;
     } else {
@@ -29,10 +29,9 @@ CAROM_HD typename Kind::Real radius_of(const SpringParams<typename Kind::Real, K
     }
 }
 
-template <class Kind>
+template <class Kind, class Balls>
 CAROM_HD typename Kind::Real inverse_mass_of(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                                             const BallsView<typename Kind::Real, Kind::kDim>& balls,
-                                             std::uint32_t slot) {
+                                             const Balls& balls, std::uint32_t slot) {
     if constexpr (Kind::kUniform) {
         return params.uniform_inverse_mass;
     } else {
@@ -40,9 +39,9 @@ CAROM_HD typename Kind::Real inverse_mass_of(const SpringParams<typename Kind::R
     }
 }
 
-template <class Kind>
-CAROM_HD OwnBall<Kind> load_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                                 const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot) {
+template <class Kind, class Balls>
+CAROM_HD OwnBall<Kind> load_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params, const Balls& balls,
+                                 std::uint32_t slot) {
     OwnBall<Kind> own;
     for (int axis = 0; axis < Kind::kDim; ++axis) {
         own.x[axis] = balls.x[axis][slot];
@@ -65,10 +64,10 @@ struct PairContact {
 };
 
 /// Square of the distance from ball `own` to the ball in slot j; fills the separation and the other's radius.
-template <class Kind>
-CAROM_HD typename Kind::Real look_at(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                                     const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
-                                     std::uint32_t j, PairContact<typename Kind::Real, Kind::kDim>& contact) {
+template <class Kind, class Balls>
+CAROM_HD typename Kind::Real look_at(const SpringParams<typename Kind::Real, Kind::kDim>& params, const Balls& balls,
+                                     const OwnBall<Kind>& own, std::uint32_t j,
+                                     PairContact<typename Kind::Real, Kind::kDim>& contact) {
     Vec<typename Phase<typename Kind::Real>::Stored, Kind::kDim> other_x;
     for (int axis = 0; axis < Kind::kDim; ++axis) other_x[axis] = balls.x[axis][j];
     contact.separation = params.coordinates.displacement(own.x, other_x);
@@ -77,10 +76,9 @@ CAROM_HD typename Kind::Real look_at(const SpringParams<typename Kind::Real, Kin
 }
 
 /// Whether the ball in slot j is less than `skin` from touching ball `own`. With none, all that touch are so.
-template <class Kind>
-CAROM_HD bool near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                   const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own, std::uint32_t j,
-                   typename Kind::Real skin) {
+template <class Kind, class Balls>
+CAROM_HD bool near(const SpringParams<typename Kind::Real, Kind::kDim>& params, const Balls& balls,
+                   const OwnBall<Kind>& own, std::uint32_t j, typename Kind::Real skin) {
     PairContact<typename Kind::Real, Kind::kDim> contact;
     const typename Kind::Real squared = look_at<Kind>(params, balls, own, j, contact);
     const typename Kind::Real reach = own.radius + contact.other_radius + skin;
@@ -89,10 +87,10 @@ CAROM_HD bool near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
 
 /// Whether ball `own` touches the ball in slot j; if so, fills `contact`. Seen from either ball the contact has
 /// the same numbers to the bit, with the opposite separation. Two bodies of infinite mass never touch.
-template <class Kind>
-CAROM_HD bool touching(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                       const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
-                       std::uint32_t j, PairContact<typename Kind::Real, Kind::kDim>& contact) {
+template <class Kind, class Balls>
+CAROM_HD bool touching(const SpringParams<typename Kind::Real, Kind::kDim>& params, const Balls& balls,
+                       const OwnBall<Kind>& own, std::uint32_t j,
+                       PairContact<typename Kind::Real, Kind::kDim>& contact) {
     using Real = typename Kind::Real;
     const Real squared = look_at<Kind>(params, balls, own, j, contact);
     const Real reach = own.radius + contact.other_radius;
@@ -134,15 +132,21 @@ CAROM_HD Vec<double, Dim> user_position(const SpringParams<Real, Dim>& params, c
     return result;
 }
 
-/// The wide position of a ball from its phase and the cell that it was sorted into.
+/// The wide position of a ball from its phase and an anchor nearby.
+template <class Real, int Dim>
+CAROM_HD Vec<std::int64_t, Dim> wide_position(const Vec<typename Phase<Real>::Stored, Dim>& x,
+                                              const Vec<std::int64_t, Dim>& anchor) {
+    Vec<std::int64_t, Dim> wide;
+    for (int axis = 0; axis < Dim; ++axis) wide[axis] = Coordinates<Real, Dim>::widen(x[axis], anchor[axis]);
+    return wide;
+}
+
+/// The same from the cell that it was sorted into.
 template <class Real, int Dim>
 CAROM_HD Vec<std::int64_t, Dim> wide_position(const SpringParams<Real, Dim>& params,
                                               const Vec<typename Phase<Real>::Stored, Dim>& x,
                                               const Vec<std::int32_t, Dim>& cell) {
-    const Vec<std::int64_t, Dim> anchor = params.grid.anchor(cell);
-    Vec<std::int64_t, Dim> wide;
-    for (int axis = 0; axis < Dim; ++axis) wide[axis] = Coordinates<Real, Dim>::widen(x[axis], anchor[axis]);
-    return wide;
+    return wide_position<Real, Dim>(x, params.grid.anchor(cell));
 }
 
 /// In user coordinates [length].
@@ -154,14 +158,40 @@ CAROM_HD Vec<double, Dim> position_of(const SpringParams<Real, Dim>& params, con
     return user_position(params, wide_position(params, x, params.grid.cell(balls.cell[slot])));
 }
 
+/// How far from its centre something may be that a ball touches which moves by less than half of `margin` [length],
+/// with the rounding of where both are.
+template <class Real, int Dim>
+CAROM_HD double reach_of(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, std::uint32_t slot,
+                         double margin) {
+    const Real radius = balls.radius != nullptr ? balls.radius[slot] : params.uniform_radius;
+    double farthest = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) {
+        farthest = larger(farthest, __builtin_fabs(params.box_min[axis]) + params.box_size[axis]);
+    }
+    return (static_cast<double>(radius) + 0.5 * margin) * (1.0 + 1e-6) + 0x1p-49 * farthest;
+}
+
+/// Of the walls, those that a ball may reach which moves by less than half of `margin` [length], a bit for each: what
+/// BallsView::walls says of all. Faces alone are told by where they are.
+template <class Real, int Dim>
+CAROM_HD std::uint32_t walls_near(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls,
+                                  std::uint32_t slot, double margin) {
+    const Vec<double, Dim> position = position_of(params, balls, slot);
+    const double reach = reach_of(params, balls, slot, margin);
+    std::uint32_t walls = 0;
+    for (int index = 0; index < params.boundary_count; ++index) {
+        if (!clear_of_face(params.boundaries[index], position, reach)) walls |= std::uint32_t{1} << index;
+    }
+    return walls;
+}
+
 /// Whether a ball that moves by less than half of `margin` [length] can reach a face: sharper than the grid's answer,
 /// which is by cells.
 template <class Real, int Dim>
 CAROM_HD bool near_face(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, std::uint32_t slot,
                         double margin) {
     const Vec<double, Dim> position = position_of(params, balls, slot);
-    const Real radius = balls.radius != nullptr ? balls.radius[slot] : params.uniform_radius;
-    const double reach = (static_cast<double>(radius) + 0.5 * margin) * (1.0 + 1e-6);
+    const double reach = reach_of(params, balls, slot, margin);
     for (int axis = 0; axis < Dim; ++axis) {
         if (params.grid.periodic[axis]) continue;
         const double above_min = position[axis] - params.box_min[axis];

@@ -36,6 +36,14 @@ struct BallsView {
     const Real* inverse_mass;   // [1/mass]; null where uniform
     const std::uint32_t* id;
     const std::uint32_t* cell;  // number of the cell at the last sort
+
+    /// The wide position that the phase is counted from; see Coordinates::widen.
+    [[nodiscard]] CAROM_HD Vec<std::int64_t, Dim> anchor(const Grid<Dim>& grid, std::uint32_t slot) const {
+        return grid.anchor(grid.cell(cell[slot]));
+    }
+    /// A bit for each of SpringParams::boundaries that the ball may reach before the next sort: all, for want of
+    /// knowledge.
+    [[nodiscard]] CAROM_HD std::uint32_t walls(std::uint32_t /*slot*/) const { return ~std::uint32_t{0}; }
 };
 
 /// Where the step writes.

@@ -24,11 +24,10 @@ CAROM_HD bool fits_grid(const SpringParams<Real, Dim>& params, Real force) {
 
 /// What the ball in slot j does to the one in `slot`: gives the force on the latter, or false where there is none. Seen
 /// from j it is the opposite force, to the bit, so a processor may meet a pair once or from both sides.
-template <class Kind, class Tally>
-CAROM_HD bool meet_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                        const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
-                        std::uint32_t slot, std::uint32_t j, Vec<typename Kind::Real, Kind::kDim>& force,
-                        Tally& tally) {
+template <class Kind, class Balls, class Tally>
+CAROM_HD bool meet_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params, const Balls& balls,
+                        const OwnBall<Kind>& own, std::uint32_t slot, std::uint32_t j,
+                        Vec<typename Kind::Real, Kind::kDim>& force, Tally& tally) {
     using Real = typename Kind::Real;
     PairContact<Real, Kind::kDim> contact;
     if (!touching<Kind>(params, balls, own, j, contact)) return false;
@@ -48,13 +47,15 @@ CAROM_HD bool meet_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
     return true;
 }
 
+/// \param walls  as BallsView::walls
 template <class Kind, class Tally>
 CAROM_HD void add_walls(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                         const StepNow<typename Kind::Real, Kind::kDim>& now, const OwnBall<Kind>& own,
-                        const Vec<double, Kind::kDim>& position, std::uint32_t slot,
+                        const Vec<double, Kind::kDim>& position, std::uint32_t slot, std::uint32_t walls,
                         FixedSum<typename Kind::Real, Kind::kDim>& sum, Tally& tally) {
     using Real = typename Kind::Real;
     for (int index = 0; index < params.boundary_count; ++index) {
+        if ((walls >> index & 1U) == 0) continue;
         const Boundary<Kind::kDim>& wall = params.boundaries[index];
         if (clear_of_face(wall, position, static_cast<double>(own.radius))) continue;
         const WallGap<Kind::kDim> gap = wall_gap(params, wall, position, now.walls_time);
@@ -75,10 +76,9 @@ CAROM_HD void add_walls(const SpringParams<typename Kind::Real, Kind::kDim>& par
 }
 
 /// Kick and drift of one ball under `force`.
-template <class Kind, class Tally>
+template <class Kind, class Moved, class Tally>
 CAROM_HD void kick_and_drift(const StepNow<typename Kind::Real, Kind::kDim> now, const OwnBall<Kind>& own,
-                             const Vec<typename Kind::Real, Kind::kDim>& force,
-                             const MovedView<typename Kind::Real, Kind::kDim>& moved, std::uint32_t slot,
+                             const Vec<typename Kind::Real, Kind::kDim>& force, const Moved& moved, std::uint32_t slot,
                              Tally& tally) {
     using Real = typename Kind::Real;
     const Real weight = own.inverse_mass * now.kick;
@@ -101,10 +101,9 @@ CAROM_HD void kick_and_drift(const StepNow<typename Kind::Real, Kind::kDim> now,
 
 /// Takes a ball out of the run: far enough beyond the face that nothing touches it, until the next sort drops it.
 /// tally.left sets its `gone`, at once or after the step.
-template <class Kind, class Tally>
+template <class Kind, class Moved, class Tally>
 CAROM_HD void leave(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own, int face,
-                    const MovedView<typename Kind::Real, Kind::kDim>& moved, std::uint32_t slot, std::uint32_t id,
-                    Tally& tally) {
+                    const Moved& moved, std::uint32_t slot, std::uint32_t id, Tally& tally) {
     using Real = typename Kind::Real;
     for (int axis = 0; axis < Kind::kDim; ++axis) {
         const bool away = face >= 0 && axis == face / 2;
@@ -119,36 +118,34 @@ CAROM_HD void leave(const SpringParams<typename Kind::Real, Kind::kDim>& params,
 constexpr int kStays = -1;
 constexpr int kGone = -2;
 
-template <class Kind, class Tally>
+template <class Kind, class Balls, class Tally>
 CAROM_HD int meet_faces(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                        const StepNow<typename Kind::Real, Kind::kDim>& now,
-                        const BallsView<typename Kind::Real, Kind::kDim>& balls, const std::uint8_t* gone,
-                        const OwnBall<Kind>& own, std::uint32_t slot, FixedSum<typename Kind::Real, Kind::kDim>& sum,
-                        Tally& tally) {
-    const auto wide = wide_position(params, own.x, params.grid.cell(balls.cell[slot]));
+                        const StepNow<typename Kind::Real, Kind::kDim>& now, const Balls& balls,
+                        const std::uint8_t* gone, const OwnBall<Kind>& own, std::uint32_t slot,
+                        FixedSum<typename Kind::Real, Kind::kDim>& sum, Tally& tally) {
+    const auto wide = wide_position<typename Kind::Real, Kind::kDim>(own.x, balls.anchor(params.grid, slot));
     const Vec<double, Kind::kDim> position = user_position(params, wide);
     if (params.open != 0) {
         if (gone[balls.id[slot]]) return kGone;
         const int face = face_left_by(params, position, own.radius);
         if (face >= 0) return face;
     }
-    add_walls<Kind>(params, now, own, position, slot, sum, tally);
+    add_walls<Kind>(params, now, own, position, slot, balls.walls(slot), sum, tally);
     return kStays;
 }
 
 /// The step of the ball in `slot`.
+/// \param own         that ball
 /// \param near_faces  whether the ball can reach a face or wall before the next sort (from where it was at the
 ///                    last), so that it must look at them
 /// \param neighbours  neighbours(own, f) calls f(j) with a superset of the slots that the ball `own` touches, itself
 ///                    left out, none twice, in any order
-template <class Kind, class Neighbours, class Tally>
+template <class Kind, class Balls, class Moved, class Neighbours, class Tally>
 CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                          const StepNow<typename Kind::Real, Kind::kDim>& now,
-                          const BallsView<typename Kind::Real, Kind::kDim>& balls,
-                          const MovedView<typename Kind::Real, Kind::kDim>& moved, std::uint32_t slot, bool near_faces,
+                          const StepNow<typename Kind::Real, Kind::kDim>& now, const Balls& balls,
+                          const OwnBall<Kind>& own, const Moved& moved, std::uint32_t slot, bool near_faces,
                           Neighbours&& neighbours, Tally& tally) {
     using Real = typename Kind::Real;
-    const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
     FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
     int face = kStays;
     if (near_faces) face = meet_faces<Kind>(params, now, balls, moved.gone, own, slot, sum, tally);
@@ -163,6 +160,15 @@ CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& p
         return;
     }
     kick_and_drift<Kind>(now, own, sum.total(params.force_grid), moved, slot, tally);
+}
+
+/// The same for a ball that is read here.
+template <class Kind, class Balls, class Moved, class Neighbours, class Tally>
+CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                          const StepNow<typename Kind::Real, Kind::kDim>& now, const Balls& balls, const Moved& moved,
+                          std::uint32_t slot, bool near_faces, Neighbours&& neighbours, Tally& tally) {
+    spring_step<Kind>(params, now, balls, load_ball<Kind>(params, balls, slot), moved, slot, near_faces, neighbours,
+                      tally);
 }
 
 }  // namespace carom

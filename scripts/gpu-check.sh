@@ -386,7 +386,7 @@ for dimension in 2 3; do
     elif stopped $status; then
         record ranks "two ranks ${dimension}D" null "stopped for time"
     elif [ -z "$shared" ] || [ "$alone" != "$shared" ] || [ "$(field ranks "$work/ranks.json")" != 2.0 ]; then
-        record ranks "two ranks ${dimension}D" false "alone '$alone', two ranks '$shared'; $(grep -m 1 '^carom:' "$work/ranks.err")"
+        record ranks "two ranks ${dimension}D" false "alone '$alone', two ranks '$shared'; $(grep -m 1 '^carom:' "$work/ranks.err" || grep -v '^ *$' "$work/ranks.err" | tail -n 1)"
     else
         record ranks "two ranks ${dimension}D" true "$(printf '%.3g and alone %.3g' \
             "$(field ball_steps_per_second "$work/ranks.json")" "$(field ball_steps_per_second "$work/alone.json")") ball-steps/s, $shared"

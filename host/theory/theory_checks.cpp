@@ -9,6 +9,7 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "host/observables/average.hpp"
@@ -617,7 +618,10 @@ private:
         double most = 0.0;
         for (const double value : measured.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
 
-        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = theory.front().label};
+        std::string label = theory.front().label;
+        const bool by_component = info.kind == "velocity" && theory.size() > 1;
+        if (by_component) label.resize(label.rfind(','));  // the curves' labels end in their axes
+        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = std::move(label)};
         check.uncertainty = info.kind == "density" && facts.has_gravity() ? column_uncertainty(facts, info.x.of_box())
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
                             : info.kind == "free_path"
@@ -634,8 +638,7 @@ private:
                                (info.kind == "vacf" || error < kMostRelativeError * value);
             if (!tells || (lags && at == 0.0)) continue;
             // Of some averages each component has its own.
-            const TheoryCurve& line =
-                info.kind == "velocity" ? theory[std::min(k / x.size(), theory.size() - 1)] : theory.front();
+            const TheoryCurve& line = by_component ? theory[std::min(k / x.size(), theory.size() - 1)] : theory.front();
             const double expected = lags ? line.at(at) : mean_over(line, at - half, at + half);
             double doubt = check.uncertainty * std::abs(expected);
             if (info.kind == "vacf") {

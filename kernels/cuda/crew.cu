@@ -23,7 +23,7 @@ cudaLaunchAttribute cluster_of(unsigned blocks) {
 
 bool crews_work() { return attribute(cudaDevAttrCooperativeLaunch) != 0; }
 
-CrewRoom CrewRoom::of(const void* kernel) {
+CrewRoom CrewRoom::of(const void* kernel, std::size_t shared) {
     CrewRoom room;
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kBlockThreads, 0),
@@ -35,13 +35,16 @@ CrewRoom CrewRoom::of(const void* kernel) {
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
     if (attributes.ptxVersion < kOverlapArch / 10) return room;
-    // More than 8 are had by asking; where they are not, that is no failure.
+    // More than 8 are had by asking, and much memory; where they are not, that is no failure.
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    room.shared = shared;
     for (std::size_t k = 0; k < std::size(kSizes); ++k) {
         cudaLaunchAttribute cluster = cluster_of(kSizes[k]);
         cudaLaunchConfig_t config{};
         config.gridDim = kSizes[k];
         config.blockDim = kBlockThreads;
+        config.dynamicSmemBytes = shared;
         config.attrs = &cluster;
         config.numAttrs = 1;
         int clusters = 0;
@@ -64,6 +67,14 @@ CrewShape CrewRoom::shape(std::uint64_t crews, std::uint64_t balls) const {
     return {.blocks = static_cast<unsigned>(std::min<std::uint64_t>(wanted, alone)), .grid = true};
 }
 
+bool CrewRoom::shape_holder(std::uint64_t balls, CrewShape& shape) const {
+    shape = {.blocks = 0, .shared = shared};
+    for (std::size_t k = 0; k < std::size(kSizes); ++k) {  // the smallest that will do comes last
+        if (std::uint64_t{kSizes[k]} * kBlockThreads >= balls && kSizes[k] <= clustered[k]) shape.blocks = kSizes[k];
+    }
+    return shape.blocks > 0;
+}
+
 void launch_crews(const Queue& queue, const void* kernel, std::size_t crews, const CrewShape& shape, void** arguments) {
     cudaLaunchAttribute how = cluster_of(shape.blocks);
     if (shape.grid) {
@@ -74,6 +85,7 @@ void launch_crews(const Queue& queue, const void* kernel, std::size_t crews, con
     cudaLaunchConfig_t config{};
     config.gridDim = static_cast<unsigned>(crews * shape.blocks);
     config.blockDim = kBlockThreads;
+    config.dynamicSmemBytes = shape.shared;
     config.stream = queue.stream();
     config.attrs = &how;
     config.numAttrs = shape.grid || shape.blocks > 1 ? 1 : 0;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -153,6 +154,104 @@ public:
 #endif
     }
 
+    // Of a crew that is a block or a cluster, and holds what it does in shared memory.
+
+    /// Calls f(held) with what each block has for itself and for others to read: Held<slots>, not set. One a kernel.
+    template <template <std::uint32_t> class Held, class F>
+    CAROM_HD void hold(F&& f) const {
+#if defined(__CUDA_ARCH__)
+        extern __shared__ std::uint64_t s_held[];
+        f(*reinterpret_cast<Held<kBlockThreads>*>(s_held));
+#else
+        const auto held = std::make_unique_for_overwrite<Held<kClusterBalls>>();
+        f(*held);
+#endif
+    }
+
+    /// Waits until all of this block are there.
+    CAROM_HD void meet_block() const {
+#if defined(__CUDA_ARCH__)
+        __syncthreads();
+#endif
+    }
+
+    /// Calls f(i) for all i < n, in this block alone: with the lower i in the first threads, or in the last.
+    template <class F>
+    CAROM_HD void each_of_block(std::uint32_t n, bool from_last, F&& f) const {
+#if defined(__CUDA_ARCH__)
+        for (std::uint32_t i = from_last ? kBlockThreads - 1 - threadIdx.x : threadIdx.x; i < n; i += kBlockThreads)
+            f(i);
+#else
+        (void)from_last;
+        for (std::uint32_t i = n; i-- > 0;) f(i);
+#endif
+    }
+
+    /// Has some threads of each block, of one warp, call f(thread, threads).
+    template <class F>
+    CAROM_HD void aside_in_block(F&& f) const {
+#if defined(__CUDA_ARCH__)
+        constexpr unsigned kFirst = kBlockThreads - 32;
+        if (threadIdx.x >= kFirst) f(static_cast<int>(threadIdx.x - kFirst), 32);
+#else
+        f(0, 1);
+#endif
+    }
+
+    /// What a block of the crew has where this one has `here`: another's is far, as memory goes.
+    template <class T>
+    CAROM_HD static const T& of_crew(const T& here, [[maybe_unused]] unsigned block) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        if (block != blockIdx.x) return *static_cast<const T*>(__cluster_map_shared_rank(&here, block));
+#endif
+        return here;
+    }
+
+    /// Calls f(of) with what each block has there.
+    template <class T, class F>
+    CAROM_HD void visit_blocks(const T& here, F&& f) const {
+#if defined(__CUDA_ARCH__)
+        for (unsigned block = 0; block < blocks_; ++block) f(of_crew(here, block));
+#else
+        f(here);
+#endif
+    }
+
+    /// Raises `largest`, which each block has, for those who read it behind the next meeting.
+    template <class Word>
+    CAROM_HD void show(Word word, Word& largest) const {
+#if defined(__CUDA_ARCH__)
+        const Word of_warp = largest_of_warp(word);
+        if (threadIdx.x % 32 == 0) raise_unread(&largest, of_warp);
+#else
+        raise_unread(&largest, word);
+#endif
+    }
+
+    /// Begins to read what all have shown; for agree().
+    template <class Word>
+    CAROM_HD Word read_shown(const Word& largest) const {
+#if defined(__CUDA_ARCH__)
+        const unsigned block = threadIdx.x % 32;
+        Word of_block = 0;
+        if (block < blocks_) of_block = of_crew(largest, block);
+        read_here(of_block);
+        return of_block;
+#else
+        return largest;
+#endif
+    }
+
+    /// The largest of what all have shown.
+    template <class Word>
+    CAROM_HD Word agree(Word read) const {
+#if defined(__CUDA_ARCH__)
+        return largest_of_warp(read);
+#else
+        return read;
+#endif
+    }
+
     /// A copy that is nearer to the threads; one a kernel.
     template <class T>
     CAROM_HD const T& keep(const T& value) const {
@@ -268,6 +367,16 @@ void send_crews(Queue& /*queue*/, DeviceArray<typename Body::Errand>& /*table*/,
     for (const auto& errand : errands) Body::run(errand, Crew());
 }
 
+/// Does one errand by a crew that has a thread for each ball: Body::run(errand, params, crew). False where no crew can.
+template <class Body>
+bool send_holder(Queue& /*queue*/, const typename Body::Errand& errand, const typename Body::Params& params,
+                 std::uint64_t balls) {
+    if (balls > kClusterBalls) return false;
+    device_call("launch");
+    Body::run(errand, params, Crew());
+    return true;
+}
+
 #else
 
 /// Each crew does an errand of the table. \param grid  the launch is one crew; else crews are blocks or clusters
@@ -278,13 +387,22 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksOfLaunch)
     Body::run(errand, Crew(blocks, grid ? &errand.gate : nullptr));
 }
 
+/// The launch is one crew, a cluster: it has the multiprocessors for itself, and its constants where they cost nothing.
+template <class Body>
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    holder_kernel(const __grid_constant__ typename Body::Errand errand,
+                  const __grid_constant__ typename Body::Params params) {
+    Body::run(errand, params, Crew(gridDim.x));
+}
+
 /// Whether the GPU in use has what crews need.
 bool crews_work();
 
 /// How the threads of a launch fall into crews.
 struct CrewShape {
-    unsigned blocks = 1;  ///< of a crew
-    bool grid = false;    ///< it is the whole launch; else a cluster, if it has several blocks
+    unsigned blocks = 1;     ///< of a crew
+    bool grid = false;       ///< it is the whole launch; else a cluster, if it has several blocks
+    std::size_t shared = 0;  ///< bytes of shared memory that a block asks for, beside what its kernel says
 };
 
 /// How many blocks of a kernel the GPU holds at a time.
@@ -294,10 +412,14 @@ struct CrewRoom {
     unsigned alone = 0;
     unsigned clustered[4] = {};  ///< in clusters of these sizes; 0: there are none
     bool grids = false;
+    std::size_t shared = 0;  ///< as CrewShape
 
-    static CrewRoom of(const void* kernel);
+    /// \param shared  bytes that blocks ask for; where they are not to be had, there are no clusters
+    static CrewRoom of(const void* kernel, std::size_t shared = 0);
     /// How so many crews should look, each for a system of at most `balls` balls.
     [[nodiscard]] CrewShape shape(std::uint64_t crews, std::uint64_t balls) const;
+    /// How a crew should look that has a thread for each ball. False where there is none.
+    bool shape_holder(std::uint64_t balls, CrewShape& shape) const;
 };
 
 /// Launches a kernel with arguments as cudaLaunchKernelExC has them.
@@ -307,7 +429,7 @@ template <class Body>
 void send_crews(Queue& queue, DeviceArray<typename Body::Errand>& table, std::span<const typename Body::Errand> errands,
                 std::uint64_t balls) {
     const auto* const kernel = reinterpret_cast<const void*>(crew_kernel<Body>);
-    static const CrewRoom room = CrewRoom::of(kernel);  // to ask takes longer than a launch
+    const CrewRoom& room = known_of_device([&] { return CrewRoom::of(kernel); });
     if (table.size() < errands.size()) table = DeviceArray<typename Body::Errand>(errands.size());
     queue.upload(errands.data(), table.data(), errands.size());
     const CrewShape shape = room.shape(errands.size(), balls);
@@ -316,6 +438,17 @@ void send_crews(Queue& queue, DeviceArray<typename Body::Errand>& table, std::sp
     bool grid = shape.grid;
     void* arguments[] = {&first, &blocks, &grid};
     launch_crews(queue, kernel, errands.size(), shape, arguments);
+}
+
+template <class Body>
+bool send_holder(Queue& queue, typename Body::Errand errand, typename Body::Params params, std::uint64_t balls) {
+    const auto* const kernel = reinterpret_cast<const void*>(holder_kernel<Body>);
+    const CrewRoom& room = known_of_device([&] { return CrewRoom::of(kernel, Body::kHeldBytes); });
+    CrewShape shape;
+    if (!room.shape_holder(balls, shape)) return false;
+    void* arguments[] = {&errand, &params};
+    launch_crews(queue, kernel, 1, shape, arguments);
+    return true;
 }
 
 #endif

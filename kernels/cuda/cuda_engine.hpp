@@ -14,6 +14,7 @@
 
 #include "kernels/core/half_done.hpp"
 #include "kernels/cuda/engine_bodies.hpp"
+#include "kernels/cuda/held_system.hpp"
 #include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/sampler.hpp"
 #include "kernels/cuda/small_system.hpp"
@@ -30,6 +31,8 @@ namespace carom::CAROM_PROCESSOR {
 constexpr std::size_t kSumThreads = 65536;
 /// Sums that the host adds up.
 constexpr std::size_t kMergedSums = 512;
+/// Sums that a thread makes one, one after the other.
+constexpr std::uint64_t kMergedAtOnce = 8;
 
 /// What an engine is made for: the same on all ranks of a run.
 template <class Real, int Dim>

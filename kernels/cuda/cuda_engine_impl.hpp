@@ -446,15 +446,21 @@ void CudaEngine<Real, Dim>::send_crews_for(std::span<void* const> works, std::sh
     std::uint64_t largest = 0;
     for (std::size_t k = 0; k < works.size(); ++k) {
         const CrewWork& work = *static_cast<const CrewWork*>(works[k]);
-        errands.push_back({.where = work.engine->system_.data(),
-                           .seen = kept.seen.data() + k,
-                           .until = work.until,
-                           .motion = static_cast<std::uint32_t>(work.engine->motion_),
-                           .labels = static_cast<std::uint32_t>(work.engine->labels_),
+        errands.push_back({.task = {.where = work.engine->system_.data(),
+                                    .seen = kept.seen.data() + k,
+                                    .until = work.until,
+                                    .motion = static_cast<std::uint32_t>(work.engine->motion_),
+                                    .labels = static_cast<std::uint32_t>(work.engine->labels_)},
                            .gate = {}});
         largest = std::max<std::uint64_t>(largest, work.engine->seen().active);
     }
-    with_kind([&](auto kind) { send_crews<CarryOnBody<decltype(kind)>>(queue_, kept.errands, errands, largest); });
+    with_kind([&](auto kind) {
+        using Variant = decltype(kind);
+        // Velocities that are drawn anew change balls in the middle of a step, which a crew that holds them does not.
+        const bool alone = works.size() == 1 && !params_.refreshes();
+        if (alone && send_holder<HoldOnBody<Variant>>(queue_, errands[0].task, params_, largest)) return;
+        send_crews<CarryOnBody<Variant>>(queue_, kept.errands, errands, largest);
+    });
     queue_.download(kept.seen.data(), kept.seen_here.data(), works.size());
     queue_.wait();
     for (std::size_t k = 0; k < works.size(); ++k) {
@@ -587,7 +593,11 @@ SpringSums CudaEngine<Real, Dim>::sum_all() {
         queue_.launch(parts, ObserveMotionBody<Variant>{params_, state_view(motion_), record_.data(), parts,
                                                         sums_.data(), velocity_now});
     });
-    queue_.launch(2 * kept, MergeSumsBody{sums_.data(), parts, kept});
+    for (std::uint64_t left = parts; left > kept;) {  // few at a time: each thread's come one after the other
+        const std::uint64_t merged = std::max(kept, left / kMergedAtOnce);
+        queue_.launch(2 * merged, MergeSumsBody{sums_.data(), left, merged});
+        left = merged;
+    }
     queue_.download(sums_.data(), sums_here_.data(), kept);
     queue_.wait();
     SpringSums sums = SpringSums::zero();

@@ -67,6 +67,19 @@ std::string device_name() {
     return properties.name;
 }
 
+StepLaunch StepLaunch::of(const void* kernel) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kBlockThreads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    int processors = 0;
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_number()),
+          "cudaDeviceGetAttribute");
+    return {.waits = attributes.ptxVersion >= kOverlapArch / 10,
+            .wave = static_cast<unsigned>(std::max(1, blocks * processors))};
+}
+
 void use_device(int number) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");

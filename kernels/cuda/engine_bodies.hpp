@@ -226,55 +226,69 @@ struct NearLists {
     }
 };
 
+/// The list of a slot as it lies in its group's rows.
+template <class Real, int Dim>
+struct ListRows {
+    const NearLists& lists;
+    std::uint32_t slot;
+    std::uint32_t begin;
+    std::uint32_t end;
+
+    static constexpr std::uint32_t kAtOnce = sizeof(Real) == 8 && Dim == 2 ? 3 : 4;
+    static constexpr bool kEndless = false;
+
+    CAROM_HD std::uint32_t at(std::uint32_t row) const { return lists.at(row, slot); }
+};
+
 /// Calls f(j) with what a slot touches. First it looks at the whole list, at which all threads of a warp stay together,
 /// and then at what it found there, which is one ball or two: contacts take long, and few threads come upon theirs in
 /// the same row.
-template <class Kind>
+/// \tparam Rows  at(k), from `begin` to `end`, are those of the list, and the slot itself beyond the end of the list;
+///               kAtOnce: so many reads are under way together, which take far longer than the rest; kEndless: beyond
+///               `end` there is the slot itself, too, else nothing to be read
+template <class Kind, class Balls, class Rows>
 struct ListWalk {
     using Real = typename Kind::Real;
-    static constexpr int kDim = Kind::kDim;
 
-    const SpringParams<Real, kDim>& params;
-    const BallsView<Real, kDim>& balls;
-    const NearLists& lists;
+    const SpringParams<Real, Kind::kDim>& params;
+    const Balls& balls;
+    Rows rows;
     std::uint32_t slot;
-    std::uint32_t begin;  // rows of its group
-    std::uint32_t end;
-
-    /// Reads at once where the list is, and the ball.
-    CAROM_HD static ListWalk of(const SpringParams<Real, kDim>& params, const BallsView<Real, kDim>& balls,
-                                const NearLists& lists, std::uint32_t slot) {
-        const RowRange rows = lists.rows[slot / kGroup];
-        const ListWalk walk{params, balls, lists, slot, rows.begin, rows.end};
-        const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
-        read_here(walk.begin, walk.end);
-        for (int axis = 0; axis < kDim; ++axis) read_here(own.x[axis], own.v[axis]);
-        return walk;
-    }
 
     template <class F>
     CAROM_HD void operator()(const OwnBall<Kind>& own, F&& f) const {
-        constexpr std::uint32_t kBits = 32;
-        // Rows whose reads are under way together: they take far longer than the rest.
-        constexpr std::uint32_t kAtOnce = sizeof(Real) == 8 && kDim == 2 ? 3 : 4;
-        for (std::uint32_t first = begin; first < end; first += kBits) {
-            const std::uint32_t rows = end - first < kBits ? end - first : kBits;
+        constexpr std::uint32_t kAtOnce = Rows::kAtOnce;
+        constexpr std::uint32_t kBits = 32 / kAtOnce * kAtOnce;
+        for (std::uint32_t first = rows.begin; first < rows.end; first += kBits) {
+            const std::uint32_t count = rows.end - first < kBits ? rows.end - first : kBits;
             std::uint32_t found = 0;
-            for (std::uint32_t row = 0; row < rows; row += kAtOnce) {
+            for (std::uint32_t row = 0; row < count; row += kAtOnce) {
                 std::uint32_t others[kAtOnce];
                 for (std::uint32_t k = 0; k < kAtOnce; ++k) {
-                    others[k] = lists.at(first + (row + k < rows ? row + k : row), slot);
+                    others[k] = rows.at(first + (Rows::kEndless || row + k < count ? row + k : row));
                 }
                 for (std::uint32_t k = 0; k < kAtOnce; ++k) {
                     // No branch, so that nothing waits for another's.
                     const bool touches = near<Kind>(params, balls, own, others[k], Real(0));
-                    found |= static_cast<std::uint32_t>(touches & (others[k] != slot) & (row + k < rows)) << (row + k);
+                    found |= static_cast<std::uint32_t>(touches & (others[k] != slot) & (row + k < count)) << (row + k);
                 }
             }
-            for (; found != 0; found &= found - 1) f(lists.at(first + lowest_bit(found), slot));
+            for (; found != 0; found &= found - 1) f(rows.at(first + lowest_bit(found)));
         }
     }
 };
+
+/// Reads at once where the list is, and the ball.
+template <class Kind>
+CAROM_HD ListWalk<Kind, BallsView<typename Kind::Real, Kind::kDim>, ListRows<typename Kind::Real, Kind::kDim>>
+walk_list(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+          const BallsView<typename Kind::Real, Kind::kDim>& balls, const NearLists& lists, std::uint32_t slot) {
+    const RowRange rows = lists.rows[slot / kGroup];
+    const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
+    read_here(rows.begin, rows.end);
+    for (int axis = 0; axis < Kind::kDim; ++axis) read_here(own.x[axis], own.v[axis]);
+    return {params, balls, {lists, slot, rows.begin, rows.end}, slot};
+}
 
 /// Whether there is any face or wall that balls can reach, or leave by.
 template <class Real, int Dim>
@@ -325,7 +339,7 @@ CAROM_HD StepPeaks<typename Phase<typename Kind::Real>::Stored> step_slot(
         // What each thread waits for is memory, so everything whose place is known is asked for together.
         const std::uint32_t at_faces = lists.at_faces[slot / kGroup];
         read_here(at_faces);
-        const ListWalk<Kind> neighbours = ListWalk<Kind>::of(params, state.balls, lists, slot);
+        const auto neighbours = walk_list<Kind>(params, state.balls, lists, slot);
         const bool at_face = (at_faces >> slot % kGroup & 1U) != 0;
         if (!kFaces && at_face) return {};
         spring_step<Kind>(params, now, state.balls, out, slot, kFaces && at_face, neighbours, tally);
@@ -417,7 +431,7 @@ struct FaceStepBody {
         for (auto at = static_cast<std::uint32_t>(index); at < record->face_balls; at += threads) {
             const std::uint32_t slot = lists.face_slot[at];
             DeviceTally<Real, kDim> tally{record, state.balls.id, &record->counts[0]};
-            const auto neighbours = ListWalk<Kind>::of(params, state.balls, lists, slot);
+            const auto neighbours = walk_list<Kind>(params, state.balls, lists, slot);
             spring_step<Kind>(params, record->now(), state.balls, out, slot, true, neighbours, tally);
             peaks.raise(tally.peaks());
         }
@@ -862,7 +876,7 @@ CAROM_HD void list_group(const SpringParams<typename Kind::Real, Kind::kDim>& pa
     const std::uint64_t begin = once_for_lanes([&] {
         const std::uint64_t before = next_shared(&record.rows, std::uint64_t{rows});
         const bool fits = before + rows <= lists.room;
-        if (!fits) record.halted = 1;
+        if (!fits) raise_unread(&record.halted, std::uint32_t{1});  // others may say so, too
         const auto row = static_cast<std::uint32_t>(fits ? before : 0);
         lists.rows[group] = {row, fits ? row + rows : row};
         lists.at_faces[group] = 0;

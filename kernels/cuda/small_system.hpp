@@ -69,17 +69,91 @@ CAROM_HD void sort_small(const Crew& crew, const SmallSystem<typename Kind::Real
 
 /// How far a crew is to carry a system on.
 template <class Real, int Dim>
-struct StepErrand {
+struct CrewTask {
     const SmallSystem<Real, Dim>* where;
     ControlRecord<Real, Dim>* seen;  ///< gets what the record is at the end
     std::uint64_t until;             ///< step
     std::uint32_t motion;            ///< where the state is at the beginning
     std::uint32_t labels;
-    Gate gate;
+};
+
+/// Where a crew is with a system. Each thread reckons for itself what steers the crew, alike: then a step has one
+/// meeting, and nobody waits for somebody who does. The record is told at the end.
+template <class Real>
+struct CrewPlace {
+    std::uint64_t step;
+    double moved;       ///< since the sort, as ControlRecord::motion
+    double last_moved;  ///< in the last step
+    std::uint32_t motion;
+    std::uint32_t labels;
+    bool fault = false;                               ///< in the step behind this place
+    StepPeaks<typename Phase<Real>::Stored> peaks{};  ///< of this thread; the overlap that of all steps
 };
 
 /// Steps, and sorts when they are due. Ends before the step that it was to come to where there is a fault, or lists
 /// have outgrown their room.
+/// \param step  step(place) goes on by a step at least, or says that the next has a fault
+template <class Kind, class Step>
+CAROM_HD void carry_on(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
+                       const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                       const CrewTask<typename Kind::Real, Kind::kDim>& task, Step&& step) {
+    auto& record = *system.record;
+    const int wall_numbers = static_cast<int>(system.wall_numbers);
+    CrewPlace<typename Kind::Real> place{record.step, record.motion, record.last_motion, task.motion, task.labels};
+    bool halted = record.halted != 0;
+    crew.aside(0, [&](int thread, int /*threads*/) {
+        for (int k = 0; k < 3 && thread == 0; ++k) record.crew_speed_squared[k] = 0;
+    });
+    crew.meet();
+    while (place.step < task.until) {
+        if (sort_due(params, place.moved)) {
+            sort_small<Kind>(crew, system, place.motion, place.labels);
+            place.motion = 1 - place.motion;
+            place.labels = 1 - place.labels;
+            place.moved = 0.0;
+            halted = record.halted != 0;
+            if (halted) crew.meet();  // all have read it
+        }
+        if (halted) break;
+        step(place);
+        if (place.fault) break;
+        halted = false;
+    }
+    crew.offer(place.peaks, [&](const auto& largest) { raise_shared(&record.max_overlap, largest.overlap); });
+    crew.aside(0, [&](int thread, int threads) {
+        count_step(params, record, record.counts[(place.step + 1) % 2], false, wall_numbers, thread, threads);
+        count_step(params, record, record.counts[place.step % 2], place.fault, wall_numbers, thread, threads);
+        if (thread != 0) return;
+        record.step = place.step;
+        record.motion = place.moved;
+        record.last_motion = place.last_moved;
+        record.halted = halted || place.fault || sort_due(params, place.moved) ? 1 : 0;
+    });
+    crew.meet();
+    crew.copy(record, *task.seen);
+}
+
+/// Behind a step that the crew has agreed on.
+/// \param fastest  the largest square of a speed, or kFaultySpeed
+template <class Real, int Dim>
+CAROM_HD void count_motion(const SpringParams<Real, Dim>& params, typename Phase<Real>::Stored fastest,
+                           CrewPlace<Real>& place) {
+    // Not by the key in the record: others may already write there for the next step.
+    place.fault = fastest == kFaultySpeed<typename Phase<Real>::Stored>;
+    if (place.fault) return;
+    place.last_moved = motion_bound(params, static_cast<double>(square_root(from_bits(fastest))));
+    place.moved += place.last_moved;
+    place.motion = 1 - place.motion;
+    ++place.step;
+}
+
+template <class Real, int Dim>
+struct StepErrand {
+    CrewTask<Real, Dim> task;
+    Gate gate;
+};
+
+/// Carries a system on by a crew of any shape.
 template <class Kind>
 struct CarryOnBody {
     using Real = typename Kind::Real;
@@ -88,51 +162,28 @@ struct CarryOnBody {
 
     CAROM_HD static void run(const Errand& errand, const Crew& crew) {
         using NearKind = StepKind<Real, kDim, false, Kind::kUniform>;
-        using Word = typename Phase<Real>::Stored;
-        const SmallSystem<Real, kDim>& system = crew.keep(*errand.where);
+        const SmallSystem<Real, kDim>& system = crew.keep(*errand.task.where);
         const auto& params = system.params;
         const int wall_numbers = static_cast<int>(system.wall_numbers);
         auto& record = *system.record;
-        std::uint32_t motion = errand.motion;
-        std::uint32_t labels = errand.labels;
-        // Each thread reckons for itself what steers the crew, alike: then a step has one meeting, and nobody waits for
-        // somebody who does. The record is told at the end.
-        std::uint64_t step = record.step;
-        double moved = record.motion;
-        double last_moved = record.last_motion;
-        bool halted = record.halted != 0;
-        bool fault = false;
-        StepPeaks<Word> peaks;  // its overlap is that of all steps
-        crew.aside(0, [&](int thread, int /*threads*/) {
-            for (int k = 0; k < 3 && thread == 0; ++k) record.crew_speed_squared[k] = 0;
-        });
-        crew.meet();
-        const std::uint64_t until = errand.until;
-        while (step < until) {
-            if (sort_due(params, moved)) {
-                sort_small<Kind>(crew, system, motion, labels);
-                motion = 1 - motion;
-                labels = 1 - labels;
-                moved = 0.0;
-                halted = record.halted != 0;
-                if (halted) crew.meet();  // all have read it
-            }
-            if (halted) break;
-            const auto& state = system.state[motion][labels];
+        carry_on<Kind>(crew, system, params, errand.task, [&](CrewPlace<Real>& place) {
+            const std::uint64_t step = place.step;
+            const auto& state = system.state[place.motion][place.labels];
             const std::uint32_t active = record.active;
             StepCounts& counts = record.counts[step % 2];
-            peaks.speed_squared = 0;
+            place.peaks.speed_squared = 0;
             if (params.refreshes()) {
-                const auto& velocity = system.ordered[motion][labels].v;
+                const auto& velocity = system.ordered[place.motion][place.labels].v;
                 crew.each(active, [&](std::uint32_t slot) {
-                    peaks.raise(refresh_slot<NearKind>(params, state, velocity, &record, step, counts, slot));
+                    place.peaks.raise(refresh_slot<NearKind>(params, state, velocity, &record, step, counts, slot));
                 });
                 crew.meet();
             }
-            const auto& out = system.moved[1 - motion];
+            const auto& out = system.moved[1 - place.motion];
             const auto& now = record.nows[step % 2];
             crew.each(active, [&](std::uint32_t slot) {
-                peaks.raise(step_slot<Kind, true, true>(params, state, system.lists, out, &record, now, counts, slot));
+                place.peaks.raise(
+                    step_slot<Kind, true, true>(params, state, system.lists, out, &record, now, counts, slot));
             });
             crew.aside(0, [&](int thread, int /*threads*/) {
                 if (thread != 0) return;
@@ -142,28 +193,8 @@ struct CarryOnBody {
             crew.aside(1, [&](int thread, int threads) {  // the step before
                 count_step(params, record, record.counts[(step + 1) % 2], false, wall_numbers, thread, threads);
             });
-            const Word fastest = crew.agree(peaks.speed_squared, &record.crew_speed_squared[step % 3]);
-            // Not by the key in the record: others may already write there for the next step.
-            fault = fastest == kFaultySpeed<Word>;
-            if (fault) break;
-            last_moved = motion_bound(params, static_cast<double>(square_root(from_bits(fastest))));
-            moved += last_moved;
-            motion = 1 - motion;
-            ++step;
-            halted = false;
-        }
-        crew.offer(peaks, [&](const auto& largest) { raise_shared(&record.max_overlap, largest.overlap); });
-        crew.aside(0, [&](int thread, int threads) {
-            count_step(params, record, record.counts[(step + 1) % 2], false, wall_numbers, thread, threads);
-            count_step(params, record, record.counts[step % 2], fault, wall_numbers, thread, threads);
-            if (thread != 0) return;
-            record.step = step;
-            record.motion = moved;
-            record.last_motion = last_moved;
-            record.halted = halted || fault || sort_due(params, moved) ? 1 : 0;
+            count_motion(params, crew.agree(place.peaks.speed_squared, &record.crew_speed_squared[step % 3]), place);
         });
-        crew.meet();
-        crew.copy(record, *errand.seen);
     }
 };
 

@@ -187,6 +187,25 @@ TEST_P(CudaSources, GiveTheSameBitsWithoutLists) {
     }
 }
 
+/// More contacts than a crew lists before it deals them out: of a cubic lattice pressed together, six a ball.
+TEST_P(CudaSources, GiveTheSameBitsWhereEachBallTouchesAllAround) {
+    for (const bool open : {false, true}) {
+        Gas gas = empty_box(3, {16.0, 16.0, 16.0});
+        add_lattice(gas, {.counts = {16, 16, 16}, .spacing = 0.98});
+        if (open) gas.setup.sides[0][1] = SpringSetup::Side::kOpen;
+        const auto expected = make_engine(processors().front(), gas);
+        const auto engine = make_engine(GetParam(), gas);
+        for (int part = 0; part < 3; ++part) {
+            ASSERT_EQ(expected->advance(500).steps, 500U);
+            ASSERT_EQ(engine->advance(500).steps, 500U);
+            EXPECT_TRUE(same_bits(look(*expected, gas), look(*engine, gas))) << "open " << open << ", part " << part;
+        }
+        EXPECT_EQ(engine->tallies().balls_left > 0, open);
+        EXPECT_EQ(engine->tallies().balls_left, expected->tallies().balls_left);
+        EXPECT_EQ(engine->tallies().wall_impulse, expected->tallies().wall_impulse);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Engine, testing::ValuesIn(processors()),
                          [](const auto& instance) { return instance.param.name; });
 INSTANTIATE_TEST_SUITE_P(Backends, CudaSources, testing::Values(Processor{"emulated"}, Processor{"cuda"}),

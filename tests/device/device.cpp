@@ -264,7 +264,6 @@ void run_team(std::span<Block> team, bool shuffled) {
         bool yielded = false;
         for (std::uint32_t rank = 0; rank < team.size(); ++rank) {
             Block& block = team[rank];
-            enter_block(rank);
             g_running.shared = block.shared;
             for (const std::uint32_t index : order) {
                 Fibre& fibre = block.fibres[index];
@@ -477,6 +476,14 @@ void cluster_barrier(Thread& t, int line) {
     leave(self);
 }
 
+std::uint64_t in_block(Thread& t, std::uint64_t at, std::uint32_t rank, int line) {
+    const auto own = reinterpret_cast<std::uint64_t>(t.shared);
+    if (at < own || at >= own + t.total_shared) fail(where(t, line) + ": mapa of what is not in shared memory");
+    if (rank >= t.team_size)
+        fail(where(t, line) + ": mapa of block " + std::to_string(rank) + ", which is not in the cluster");
+    return at + (std::uint64_t{rank} - t.team_rank) * t.shared_apart;
+}
+
 // Blocks of a team see what others did through places that these release and they acquire. A clock a block is enough:
 // who of a block passes on what its other threads wrote has met them at a barrier, which is looked for there.
 
@@ -622,6 +629,9 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
     g_running.kernel = &kernel;
     g_running.shared = shared;
     g_running.shared_bytes = total;
+    g_running.team_shared = shared;
+    g_running.shared_apart = apart;
+    g_running.team_size = team_size;
     g_running.params = params;
     std::vector<std::uint32_t> thread_order;
     const auto straights = static_cast<std::size_t>(module.straight_count);
@@ -641,7 +651,6 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
             if (team_size > 1) block.clocks[rank] = 1;
             std::memset(block.shared, 0xcc, total);
             begin_block(rank, total);
-            enter_block(rank);
             g_running.shared = block.shared;
             Thread thread{};
             thread.ctaid[0] = static_cast<std::uint32_t>(index % grid[0]);
@@ -655,6 +664,7 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
             thread.static_shared = static_shared;
             thread.dynamic_shared = dynamic_shared;
             thread.total_shared = total;
+            thread.shared_apart = apart;
             thread.block = &block;
             thread.team_size = team_size;
             thread.team_rank = rank;

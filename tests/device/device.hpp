@@ -45,6 +45,9 @@ struct Running {
     void* fibre = nullptr;
     const std::uint8_t* shared = nullptr;
     std::uint32_t shared_bytes = 0;
+    const std::uint8_t* team_shared = nullptr;  // of the first block that runs at a time
+    std::size_t shared_apart = 0;               // from one block's to the next one's
+    std::uint32_t team_size = 0;
     const std::uint8_t* params = nullptr;
 };
 extern Running g_running;

@@ -24,6 +24,7 @@ struct Thread {
     std::uint32_t tid[3], ntid[3], ctaid[3], nctaid[3];
     std::uint8_t* shared;  // of its block
     std::uint32_t static_shared, dynamic_shared, total_shared;
+    std::size_t shared_apart;  // bytes to the shared memory of the next block of the team
     std::uint32_t lane, warp;
     std::uint32_t linear;   // in its block
     std::uint32_t* counts;  // how often each Straight was executed, in modules that count
@@ -87,6 +88,7 @@ std::uint32_t reduce_warp(Thread&, Reduce, bool is_signed, std::uint32_t value, 
 std::uint32_t active_mask(Thread&, int line);
 void yield(Thread&);
 void cluster_barrier(Thread&, int line);
+std::uint64_t in_block(Thread&, std::uint64_t at, std::uint32_t rank, int line);
 void release(Thread&, std::uintptr_t at, bool replaces);
 void acquire(Thread&, std::uintptr_t at);
 [[noreturn]] void trap(Thread&, int line);

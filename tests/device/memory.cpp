@@ -71,7 +71,6 @@ struct SharedChecks {
     std::vector<Touch> touched;
 };
 PTX_EARLY std::vector<SharedChecks> g_shared;  // by rank in the team
-std::uint32_t g_rank = 0;
 
 unsigned read_rights() {
     unsigned rights = 0;
@@ -181,18 +180,20 @@ const char* check(Thread& t, std::uintptr_t at, unsigned bytes, bool strong, boo
         }
         return found;
     }
-    const auto shared = reinterpret_cast<std::uintptr_t>(g_running.shared);
-    // The page of shared memory has nothing of the program's own beside it.
-    if (at + 256 >= shared && at < shared + g_running.shared_bytes + 1024) {
-        if (at < shared || at + bytes > shared + g_running.shared_bytes) return "out of bounds of shared memory";
-        const std::size_t offset = at - shared;
+    const auto shared = reinterpret_cast<std::uintptr_t>(g_running.team_shared);
+    // Shared memory, of any block that runs at this time, has nothing of the program's own beside it.
+    if (at + 256 >= shared && at < shared + g_running.team_size * g_running.shared_apart) {
+        const std::size_t rank = at < shared ? 0 : (at - shared) / g_running.shared_apart;
+        const std::size_t offset = at - shared - rank * g_running.shared_apart;
+        if (at < shared || offset + bytes > g_running.shared_bytes) return "out of bounds of shared memory";
+        SharedChecks& memory = g_shared[rank];
         const char* found = nullptr;
         for (unsigned i = 0; i < bytes; ++i) {
             if (write)
-                g_shared[g_rank].written[offset + i] = 1;
-            else if (g_shared[g_rank].written[offset + i] == 0)
+                memory.written[offset + i] = 1;
+            else if (memory.written[offset + i] == 0)
                 found = "shared memory that nobody wrote";
-            const char* also = race(t, g_shared[g_rank].touched[offset + i], write, strong, true);
+            const char* also = race(t, memory.touched[offset + i], write, strong, true);
             if (also != nullptr) found = also;
         }
         return found;
@@ -400,7 +401,6 @@ void begin_block(std::uint32_t rank, std::uint32_t shared_bytes) {
     g_shared[rank].written.assign(shared_bytes, 0);
     g_shared[rank].touched.assign(shared_bytes, Touch{});
 }
-void enter_block(std::uint32_t rank) { g_rank = rank; }
 const char* check_device_read(Thread& t, std::uintptr_t at, unsigned bytes, bool strong) {
     return check(t, at, bytes, strong, false);
 }

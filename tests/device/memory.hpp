@@ -51,8 +51,6 @@ void pin_open(const void* at);
 void begin_launch(const Kernel& kernel);
 /// \param rank  in its team
 void begin_block(std::uint32_t rank, std::uint32_t shared_bytes);
-/// From now on threads of this block run.
-void enter_block(std::uint32_t rank);
 const char* check_device_read(Thread& t, std::uintptr_t at, unsigned bytes, bool strong);
 const char* check_device_write(Thread& t, std::uintptr_t at, unsigned bytes, bool strong);
 void add_known_memory(const void* at, std::size_t bytes);

@@ -19,12 +19,13 @@ BUILD = pathlib.Path(os.environ["CAROM_BUILD_DIR"])
 HERE = BUILD / "tests/device"
 # A defect is found by how the device is guarded, or where every access is checked.
 GUARDED = ["out-of-bounds", "freed", "hang", "misaligned", "trap", "pinned-too-early", "pinned-overwritten", "capture-malloc",
-           "too-many-threads"]
-CHECKED = ["out-of-bounds", "just-out-of-bounds", "freed", "unwritten", "race", "shared-race", "cluster-race", "grid-race",
+           "too-many-threads", "no-such-block"]
+CHECKED = ["out-of-bounds", "just-out-of-bounds", "freed", "unwritten", "race", "shared-race", "cluster-race", "cluster-shared-race", "grid-race",
            "host-memory-to-kernel"]
 # What a short trial has of all scenes; scripts/device-check.sh runs them all.
 SHORT = ["walls, 2D", "gravity, damping, floor, 2D", "polydisperse, thermal, damped, 2D", "every observable, 2D", "thermal walls, 3D",
-         "walls as shapes, 3D", "observables of species, 3D", "stages, 3D", "launches, 2D", "a fault at step 35, 2D"]
+         "walls as shapes, 3D", "observables of species, 3D", "stages, 3D", "launches, 2D", "a fault at step 35, 2D", "open, 2D",
+         "a crystal pressed together, 2D"]
 
 
 def harness(arguments, **settings):

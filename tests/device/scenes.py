@@ -135,6 +135,11 @@ def scenes():
     yield "launches, 3D", gas(3, 4100, box={"wall_temperature": [[1.0, 3.0], 0.0, 0.0]}), 400
     yield "faces apart, 2D", gas(2, 263000, box={"boundary": [["wall", "open"], "periodic"]}, physics={"restitution": 0.9}), 100
     yield "faces apart, 3D", gas(3, 263000, box={"wall_temperature": [[1.0, 3.0], 0.0, 0.0]}), 100
+    # More contacts than a block of a crew lists before it deals them out.
+    pressed = [{"radius": 0.5, "mass": 1.0, "position": [1.0 + 0.95 * (x + y % 2 / 2), 1.0 + 0.95 * y * math.sqrt(3.0) / 2.0]}
+               for y in range(28) for x in range(28)]
+    yield "a crystal pressed together, 2D", gas(2, 1, box={"size": [36.0, 30.0], "boundary": ["wall", "open"]}, ball=pressed,
+                                                fill=[{"radius": 0.5, "mass": 1.0, "count": 20, "temperature": 1.0}]), 600
     # In the middle of what a crew was to do.
     fast = [{"radius": 0.5, "mass": 1.0, "position": [x, 2.0], "velocity": [v, 0.0]} for x, v in ((2.0, 40.0), (5.0, -40.0))]
     yield "a fault at step 35, 2D", gas(2, 600, box={"size": [30.0, 30.0]}, ball=fast, spring={"stiffness": 100.0, "dt": 0.001},

@@ -373,6 +373,26 @@ __global__ void hand_on_kernel(int* x, int* out, unsigned* arrived) {
     }
     out[i] = x[kBlocks * kThreads - 1 - i];
 }
+/// The same by the shared memory of the blocks of a cluster. \tparam kMeets  false: it reads while others write
+template <bool kMeets>
+__global__ void hand_on_shared_kernel(int* /*x*/, int* out, unsigned* /*arrived*/) {
+    __shared__ int s_x[kThreads];
+    const unsigned i = blockIdx.x * kThreads + threadIdx.x;
+    s_x[threadIdx.x] = 0;
+#if __CUDA_ARCH__ >= 900
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+    s_x[threadIdx.x] = static_cast<int>(i * i);
+    if (kMeets) {
+        __cluster_barrier_arrive();
+        __cluster_barrier_wait();
+    }
+    const unsigned other = kBlocks * kThreads - 1 - i;
+    out[i] = *static_cast<const int*>(__cluster_map_shared_rank(&s_x[other % kThreads], other / kThreads));
+    __cluster_barrier_arrive();  // what a block has is there until others have read it
+    __cluster_barrier_wait();
+#endif
+}
 void launch_at_once(const void* kernel, bool cluster, int* x, int* out, unsigned* arrived) {
     cudaLaunchAttribute how{};
     if (cluster) {
@@ -390,9 +410,17 @@ void launch_at_once(const void* kernel, bool cluster, int* x, int* out, unsigned
     void* arguments[] = {&x, &out, &arrived};
     CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
 }
+__global__ void map_kernel(int* out) {
+    __shared__ int s_x;
+    s_x = 1;
+#if __CUDA_ARCH__ >= 900
+    out[0] = *static_cast<const int*>(__cluster_map_shared_rank(&s_x, 1));
+#endif
+}
 void test_blocks_at_once() {
     const std::pair<const void*, bool> ways[] = {
         {reinterpret_cast<const void*>(&hand_on_kernel<Meeting::kCluster>), true},
+        {reinterpret_cast<const void*>(&hand_on_shared_kernel<true>), true},
         {reinterpret_cast<const void*>(&hand_on_kernel<Meeting::kGate>), false}};
     for (const auto& [kernel, cluster] : ways) {
         Device<int> x(kBlocks * kThreads), out(kBlocks * kThreads);
@@ -475,6 +503,11 @@ int main(int argc, char** argv) {
                        from.data, to.data, nullptr);
         CHECK(cudaDeviceSynchronize());
     }
+    if (what == "cluster-shared-race") {
+        Device<int> to(kBlocks * kThreads);
+        launch_at_once(reinterpret_cast<const void*>(&hand_on_shared_kernel<false>), true, nullptr, to.data, nullptr);
+    }
+    if (what == "no-such-block") map_kernel<<<1, 1>>>(x.data);
     if (what == "hang") hang_kernel<<<1, 32>>>(y.data);
     if (what == "misaligned") misaligned_kernel<<<1, 1>>>(reinterpret_cast<char*>(x.data));
     if (what == "trap") assert_kernel<<<1, 1>>>(5);

@@ -8,8 +8,8 @@ Beside NAME.so it leaves NAME.ptx, NAME.cpp and NAME.audit: what could make a GP
 and .ftz instructions, and additions and multiplications without a rounding, which ptxas may fuse. With --check every access of
 memory is checked; with --count it is counted which instructions are executed.
 
-What it accepts is what nvcc 13 makes of ordinary CUDA C++, Thrust and CUB (no tensor cores, textures, shared memory of other
-blocks or asynchronous copies). An instruction that it does not know is an error, never a guess. Registers become locals, labels
+What it accepts is what nvcc 13 makes of ordinary CUDA C++, Thrust and CUB (no tensor cores, textures or
+asynchronous copies). An instruction that it does not know is an error, never a guess. Registers become locals, labels
 and branches stay, memory operations become calls of templates in instructions.hpp, warp operations and barriers calls of the
 scheduler in device.cpp.
 """
@@ -741,7 +741,10 @@ class Translator:
         return e is not None and e[0] == "reg" and e[1][0] == 32
 
     def op_mapa(self, mods, ops):
-        raise Unknown("clusters")
+        # Of generic addresses alone: a place of shared memory as another block of the cluster has it.
+        if mods != ["u64"]:
+            raise Unknown("mapa of addresses that are not generic")
+        return self.write(ops[0], "u64", "ptx::in_block(t, %s, %s, %d)" % (self.read(ops[1], "u64"), self.read(ops[2], "u32"), self.line))
 
     # -- memory ------------------------------------------------------------------------------------------------
     SPACES = ("global", "shared", "local", "const", "param")

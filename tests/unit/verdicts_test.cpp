@@ -394,7 +394,9 @@ TEST(Verdict, OnVelocitiesIsAboutTheMotionOfAll) {
     }
     const auto sigmas = [&](Gas& gas) {
         gas.run.means = {{.name = "momentum.x", .mean = 24.0}, {.name = "momentum.y", .mean = -10.0}};
-        return average_checks(gas.run, {&velocities, 1}).front().sigmas;
+        const TheoryCheck check = average_checks(gas.run, {&velocities, 1}).front();
+        EXPECT_EQ(check.theory, "Maxwell-Boltzmann") << "of all components";
+        return check.sigmas;
     };
     Gas gas;
     EXPECT_LT(sigmas(gas), 0.02);
