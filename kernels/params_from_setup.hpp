@@ -301,8 +301,13 @@ SpringParams<Real, Dim> make_params(const SpringSetup& setup, const BallSizes& s
     params.observe.momentum = make_fixed_grid<double>(power_of_two_above(mass * too_fast));
     params.observe.angular = make_fixed_grid<double>(power_of_two_above(mass * too_fast * diagonal));
 
+    // In double precision steps are long, as the grid goes, but in wide boxes, far from zero, or where dt is short.
+    constexpr double kLongStep = 0x1p26;
+    params.offsets_drift = !setup.double_precision;
     for (int axis = 0; axis < Dim; ++axis) {
         params.gravity[axis] = gravity_kicks(setup, axis);
+        const double resolution = params.coordinates.resolution[axis];
+        params.offsets_drift = params.offsets_drift || setup.design_speed * setup.dt < kLongStep * resolution;
     }
     return params;
 }

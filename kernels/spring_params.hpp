@@ -95,6 +95,7 @@ struct SpringParams {
     Vec<std::int64_t, Dim> parked[2];  ///< per side: wide positions beyond which nothing is compared with anything
     std::uint8_t open;                 ///< bit 2 axis + side is set where that face is open
     bool has_shapes;                   ///< [[wall]] entries: every ball must look at them
+    bool offsets_drift;                ///< drift is rounded with an offset, see drift.hpp
     std::uint64_t walls_step;          ///< the step at which moving walls stand at their reference
     std::uint64_t seed;
     double heat_grid;                ///< heat is summed in units of this [energy]
@@ -122,7 +123,7 @@ struct StepNow {
     Vec<Real, Dim> gravity_kick;   ///< [velocity]
     Vec<Real, Dim> drift;          ///< as SpringParams
     Vec<std::int32_t, Dim> grain;  ///< as Coordinates
-    Real drift_offset;             ///< see drift.hpp; 0 in double precision, whose grid is as fine as its numbers
+    Real drift_offset;             ///< see drift.hpp; 0 where steps are long, as the grid of positions goes
     Real too_fast;                 ///< as SpringParams
     double walls_time;             ///< for which moving walls have moved [time]
 };
@@ -133,7 +134,7 @@ CAROM_HD StepNow<Real, Dim> step_now(const SpringParams<Real, Dim>& params, std:
     now.kick = step == 0 ? params.first_kick : params.kick;
     now.drift = params.drift;
     now.grain = params.coordinates.grain;
-    now.drift_offset = sizeof(Real) == 4 ? static_cast<Real>(drift_offset(step)) : Real(0);
+    now.drift_offset = params.offsets_drift ? static_cast<Real>(drift_offset(step)) : Real(0);
     now.too_fast = params.too_fast;
     now.walls_time = params.walls_time(step);
     for (int axis = 0; axis < Dim; ++axis) {

@@ -367,10 +367,10 @@ std::vector<std::string> design_warnings(const Scene& scene, const MeasuredBalls
                         overlap, design.design_speed, scene.spring.max_overlap));
     }
     if (quantum > 0.0 && design.rms_speed > 0.0 && design.rms_speed * design.dt < kQuantaPerStep * quantum) {
-        warnings.push_back(
-            fmt::format("a ball at the mean speed moves {:.3g} quanta of position in a step, under {}; use --precision "
-                        "double or a larger dt",
-                        design.rms_speed * design.dt / quantum, kQuantaPerStep));
+        warnings.push_back(fmt::format(
+            "a ball at the mean speed moves {:.3g} quanta of position in a step, under {}; use {}a larger dt",
+            design.rms_speed * design.dt / quantum, kQuantaPerStep,
+            scene.run.precision == Precision::kSingle ? "--precision double or " : ""));
     }
     if (design.size_ratio > kWidestRatio) {
         warnings.push_back(fmt::format(

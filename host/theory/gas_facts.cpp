@@ -226,13 +226,18 @@ double bath_time(const GasFacts& facts, const Box& box, const Stage& stage) {
             warm = faces[g < 0.0 ? 0 : 1] > 0.0;
         if (warm == 0.0) continue;
         const double length = box.length(axis, facts.radius);
-        const double farthest = 2.0 * length / (warm * kPi);  // of the longest wave exp(-D t / farthest^2)
-        rate += 1.0 / (1.0 / (warm * wall_exchange_rate(facts.dimension, facts.bath_temperature, facts.mass, length)) +
-                       farthest * farthest / diffusivity);
+        double filled = length;
+        double farthest = 2.0 * length / (warm * kPi);  // of the longest wave exp(-D t / farthest^2)
+        if (const double g = facts.gravity[static_cast<std::size_t>(axis)]; g != 0.0) {
+            const double scale_height = facts.bath_temperature / (facts.mass * std::abs(g));
+            filled = column_height(scale_height, length);
+            farthest = std::min(farthest, column_heat_wave(scale_height));
+        }
+        // Heat conducts as well where balls are denser, and there is more of it.
+        rate += 1.0 / (1.0 / (warm * wall_exchange_rate(facts.dimension, facts.bath_temperature, facts.mass, filled)) +
+                       farthest * farthest / diffusivity * length / filled);
     }
-    // What gravity holds has to be warmed, too: d / 2 + 1 of T a ball.
-    const double capacity = facts.has_gravity() ? 1.0 + 2.0 / facts.dimension : 1.0;
-    return rate > 0.0 ? capacity / rate : std::numeric_limits<double>::infinity();
+    return rate > 0.0 ? facts.heat_capacity() / rate : std::numeric_limits<double>::infinity();
 }
 
 double stiffness_of(const SolverDescription& description) {

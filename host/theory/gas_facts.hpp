@@ -72,6 +72,8 @@ struct GasFacts {
     /// Whether it replaces them so often that balls diffuse between their neighbours, and the same two collide in
     /// bursts: errors of what collisions pass on know too little of these.
     [[nodiscard]] bool collides_in_bursts() const;
+    /// Over d / 2 a ball: under gravity what it lifts has to be warmed, too.
+    [[nodiscard]] double heat_capacity() const { return has_gravity() ? 1.0 + 2.0 / dimension : 1.0; }
     /// By which heat spreads, of dense hard balls [length^2/time].
     [[nodiscard]] double heat_diffusivity() const;
     [[nodiscard]] bool has_gravity() const { return gravity != Vector3{}; }

@@ -254,7 +254,9 @@ private:
         const double canonical =
             2.0 / (facts.dimension * facts.balls) * facts.bath_temperature * facts.bath_temperature;
         const bool slow = !(variance > least * canonical);
-        const double error = std::sqrt(2.0 * canonical * facts.bath_time / run_.measured_time(run_.means_since));
+        // The rest of the variance, under gravity, is forgotten sooner: what moves changes places with what is lifted.
+        const double forgotten = canonical / facts.heat_capacity() * facts.bath_time;
+        const double error = std::sqrt(2.0 * forgotten / run_.measured_time(run_.means_since));
         number({.what = "temperature",
                 .unit = "J",
                 .theory = "that of its bath",

@@ -11,7 +11,8 @@
 // less than half a quantum never moves. So an offset that is spread evenly over [-1/2, 1/2) is added before the
 // rounding, from step to step the golden-ratio sequence (the Weyl sequence of lowest discrepancy): then the sum
 // of n steps of a steady velocity is off by a few quanta in all, for every n. The offset is the same for all
-// balls, and a ball at rest stays at rest.
+// balls, and a ball at rest stays at rest. In double precision, where a step is some 1e9 quanta, it is left out: it
+// matters where boxes are wide or steps short (params_from_setup.hpp).
 
 namespace carom {
 

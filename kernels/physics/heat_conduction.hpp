@@ -42,4 +42,19 @@ inline double wall_exchange_rate(int dimension, double temperature, double mass,
     return (dimension + 1.0) / dimension * std::sqrt(temperature / (2.0 * kPi * mass)) / length;
 }
 
+/// Under gravity, the height that the balls would fill if they stood as dense all over as at the floor [length]. There
+/// n T is their weight, however dense they are. \param scale_height  T / (m g) [length] \param length        of the
+/// box, where centres are [length]
+inline double column_height(double scale_height, double length) {
+    return -scale_height * std::expm1(-length / scale_height);
+}
+
+/// What `far` is of the slowest wave of heat, exp(-D t / far^2), D that at the floor, in a high column of gas on a
+/// floor that keeps its temperature [length]. Its heat conducts as well above, of less to warm: J0(j exp(-z / (2
+/// scale_height))), with the first zero j of J0.
+inline double column_heat_wave(double scale_height) {
+    constexpr double kFirstZero = 2.404825557695773;
+    return 2.0 / kFirstZero * scale_height;
+}
+
 }  // namespace carom

@@ -128,6 +128,28 @@ TEST_P(Engine, StoresWhatItWasGiven) {
     }
 }
 
+/// In double precision too, whose positions are rounded to what a coordinate far from zero, as a double, can tell.
+TEST_P(Engine, MovesASlowBallAsFarAsItShould) {
+    constexpr std::uint64_t kSteps = 4000;
+    for (const double width : {20.0, 1.0e5}) {
+        for (const double corner : {0.0, 1.0e5}) {
+            for (const bool wide : {false, true}) {
+                Gas gas = empty_box(2, {width, 10.0, 0.0});
+                gas.setup.box_min[0] = corner;
+                gas.setup.double_precision = wide;
+                gas.setup.dt = 1e-6;
+                gas.setup.design_speed = 1.0;
+                gas.add({corner + 5.0, 5.0, 0.0}, {1e-3, 0.0, 0.0}, 0.5, 1.0);
+                const auto engine = make_engine(GetParam(), gas);
+                ASSERT_EQ(engine->advance(kSteps).steps, kSteps);
+                const double moved = look(*engine, gas).frame.position[0][0] - gas.position[0][0];
+                const double resolution = wide ? 16.0 * 0x1p-52 * (corner + width) : 200.0 * 0x1p-32;
+                EXPECT_NEAR(moved, 1e-9 * kSteps, 4.0 * resolution) << width << " wide at " << corner;
+            }
+        }
+    }
+}
+
 /// Of the CUDA backend's sources; what the CPU's engine holds is tested through `carom check`, by the whole process.
 class CudaSources : public Engine {};
 

@@ -226,7 +226,8 @@ TEST(DesignWarnings, NameWhatIsWrong) {
         {{"spring.dt=1e-4"}, 0.0, "a tenth of the shortest contact"},
         {{"spring.stiffness=1e4", "spring.dt=1e-4"}, 0.0, "overlaps may reach"},
         {{"spring.stiffness=1e-2", "spring.dt=1e-2"}, 0.0, "of the smallest radius in a step"},
-        {{}, 1e-3, "quanta of position"},
+        {{}, 1e-3, "quanta of position in a step, under 100; use --precision double or a larger dt"},
+        {{"run.precision=double"}, 1e-3, "under 100; use a larger dt"},
         {{"spring.damping=0", "physics.restitution=0.5"}, 0.0, "physics.restitution is not used"},
     };
     for (const WarningCase& one : cases) {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
 #include "host/scene/load.hpp"
+#include "host/theory/gas_facts.hpp"
 #include "host/theory/theory_checks.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 
@@ -187,6 +189,23 @@ TEST(Verdict, OnTheTemperatureOfAGasIsThatOfItsBath) {
     EXPECT_EQ(checks_of(at_last, 1.545, 2.0).size(), 1U);
     Gas unlike("", "\"wall\", \"periodic\"]\nwall_temperature = [[1.0, 2.0], 0.0");
     EXPECT_TRUE(checks_of(unlike, 1.5, 1.0).empty());
+}
+
+/// A floor warms what lies on it, in the same time whatever is above.
+TEST(Verdict, OnABathUnderGravityHasTheErrorOfTheColumn) {
+    const auto bath_time = [](double height) {
+        Gas gas("[physics]\ngravity = [0.0, -0.1]\n",
+                "\"periodic\", [\"wall\", \"open\"]]\nwall_temperature = [0.0, [1.0, 0.0]");
+        gas.run.scene.box.size = {200.0, height};
+        return gas_facts(gas.run, "", 0.0).bath_time;
+    };
+    const double high = bath_time(400.0);
+    EXPECT_NEAR(bath_time(100.0), high, 0.03 * high);
+    // 5 lengths of sqrt(T / (2 pi m)) / 5, 3 / 2 of it a ball, and twice as much to warm; and the heat's way.
+    const double exchange = 2.0 * 5.0 / (1.5 * std::sqrt(1.0 / (4.0 * std::numbers::pi)));
+    EXPECT_GT(high, exchange);
+    EXPECT_LT(high, 1.5 * exchange);
+    EXPECT_LT(bath_time(2.0), 0.6 * high) << "a box lower than the column";
 }
 
 /// In a bath T scatters, and p with it: theory's p is at the T that was measured.
