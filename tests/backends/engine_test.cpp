@@ -144,7 +144,10 @@ TEST_P(Engine, MovesASlowBallAsFarAsItShould) {
                 ASSERT_EQ(engine->advance(kSteps).steps, kSteps);
                 const double moved = look(*engine, gas).frame.position[0][0] - gas.position[0][0];
                 const double resolution = wide ? 16.0 * 0x1p-52 * (corner + width) : 200.0 * 0x1p-32;
-                EXPECT_NEAR(moved, 1e-9 * kSteps, 4.0 * resolution) << width << " wide at " << corner;
+                // Where a step at the design speed is so long that it does not matter, each may be off to the same
+                // side.
+                const double long_steps = 0x1p-27 * gas.setup.design_speed * gas.setup.dt * kSteps;
+                EXPECT_NEAR(moved, 1e-9 * kSteps, 4.0 * resolution + long_steps) << width << " wide at " << corner;
             }
         }
     }
