@@ -86,7 +86,8 @@ constexpr Key kKeys[] = {{.name = "threshold",
 
 constexpr ObservableKind kKinds[] = {
     {.name = "displaced",
-     .what = "how many balls are farther from their start than `threshold`, the way around periodic sides counted, or have left",
+     .what = "how many balls are farther from their start than `threshold`, the way around periodic sides counted, or "
+             "have left",
      .keys = kKeys,
      .from_start = true,
      .make = row_value<Displaced<false>>},
