@@ -56,6 +56,7 @@ CAROM_HD void put_in_order(FixedSum<double, Dim>& sum) {
     for (int axis = 0; axis < Dim; ++axis) sum.carry(axis);
 }
 
+/// What blocks hold of a system, and how they take it in, step it, and leave it.
 template <class Kind>
 struct HeldSystem {
     using Real = typename Kind::Real;
@@ -94,6 +95,16 @@ struct HeldSystem {
         std::uint32_t face_balls;
     };
 
+    /// A view of places and velocities, of the one or the other that steps go between.
+    template <class View, std::uint32_t kSlots>
+    CAROM_HD static View at_turn(Of<kSlots>& held, int turn, View view) {
+        for (int axis = 0; axis < kDim; ++axis) {
+            view.x[axis] = {held.x[turn][axis]};
+            view.v[axis] = {held.v[turn][axis]};
+        }
+        return view;
+    }
+
     /// The balls as a step reads them.
     template <std::uint32_t kSlots>
     struct Balls {
@@ -124,12 +135,7 @@ struct HeldSystem {
     };
     template <std::uint32_t kSlots>
     CAROM_HD static Balls<kSlots> balls(Of<kSlots>& held, int turn, const std::uint32_t* id) {
-        Balls<kSlots> result{{}, {}, {held.radius}, {held.inverse_mass}, id, held};
-        for (int axis = 0; axis < kDim; ++axis) {
-            result.x[axis] = {held.x[turn][axis]};
-            result.v[axis] = {held.v[turn][axis]};
-        }
-        return result;
+        return at_turn(held, turn, Balls<kSlots>{{}, {}, {held.radius}, {held.inverse_mass}, id, held});
     }
 
     /// Where a step writes.
@@ -141,12 +147,7 @@ struct HeldSystem {
     };
     template <std::uint32_t kSlots>
     CAROM_HD static Moved<kSlots> moved(Of<kSlots>& held, int turn, std::uint8_t* gone) {
-        Moved<kSlots> result{{}, {}, gone};
-        for (int axis = 0; axis < kDim; ++axis) {
-            result.x[axis] = {held.x[turn][axis]};
-            result.v[axis] = {held.v[turn][axis]};
-        }
-        return result;
+        return at_turn(held, turn, Moved<kSlots>{{}, {}, gone});
     }
 
     /// The list of a ball of this block, as ListWalk asks for it.
