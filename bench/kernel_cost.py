@@ -48,10 +48,9 @@ def measure(build, dimension, fraction, precision, balls):
 
         pathlib.Path(folder, "s.toml").write_text(scenes.text_of(scene))
         settled = carom("run", "s.toml", "--precision", precision, "--backend", "cpu", "--steps", str(SETTLING), "-o", "a.h5")
-        modules = f"{build}/tests/device/counted:{build}/tests/device/plain"
         counted = carom("run", "--resume", "a.checkpoint.h5", "--backend", "cuda", "--steps", str(SETTLING + COUNTED), "-o", "b.h5",
                         PTX_COOPERATIVE="0",  # the launches of large systems
-                        PTX_MODULES=modules, PTX_PTXAS=str(build / "ptxas-report.txt"), PTX_COUNT=f"{folder}/counts.json")
+                        PTX_MODULES=f"{build}/tests/device/plain", PTX_PTXAS=str(build / "ptxas-report.txt"), PTX_COUNT=f"{folder}/counts.json")
         if counted["backend"] != "cuda":
             sys.exit("the counted run was not on the CUDA backend")
         kernels = json.loads(pathlib.Path(folder, "counts.json").read_text())

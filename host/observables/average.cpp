@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
+
+#include "kernels/core/random.hpp"
 
 namespace carom {
 
@@ -12,6 +15,44 @@ Selection::Selection(std::shared_ptr<const Population> population, const std::st
     for (const Species& entry : population_->table) {
         chosen_.push_back(species.empty() ? (std::isfinite(entry.mass) ? 1 : 0) : (entry.name == species ? 1 : 0));
     }
+}
+
+std::vector<std::uint32_t> Selection::drawn(std::size_t most) const {
+    const std::vector<Species>& table = population_->table;
+    std::vector<std::size_t> balls(table.size());
+    population_->species.for_each_stretch(
+        [&](std::uint32_t row, std::size_t count) { balls[row] += chosen_[row] != 0 ? count : 0; });
+    // They stand in a line kind by kind, like beside like, and in the order of their ids.
+    std::vector<std::uint32_t> rows(table.size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    std::ranges::stable_sort(rows, {},
+                             [&](std::uint32_t row) { return std::pair(table[row].mass, table[row].radius); });
+    std::vector<std::size_t> next(table.size());  // place in the line of the next ball of a kind
+    std::size_t all = 0;
+    for (const std::uint32_t row : rows) {
+        next[row] = all;
+        all += balls[row];
+    }
+    std::vector<std::size_t> places(std::min(all, most));
+    for (std::size_t k = 0; k < places.size(); ++k) {
+        const std::size_t begin = k * all / places.size();
+        const std::size_t end = (k + 1) * all / places.size();
+        places[k] = begin + random_words(0, k, RandomPurpose::kFollowed, 0).wide(0) % (end - begin);
+    }
+    std::vector<std::uint32_t> ids;
+    ids.reserve(places.size());
+    std::size_t id = 0;
+    population_->species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
+        if (chosen_[row] != 0) {
+            const std::size_t begin = next[row];
+            next[row] += count;
+            for (auto place = std::ranges::lower_bound(places, begin); place != places.end() && *place < next[row];
+                 ++place)
+                ids.push_back(static_cast<std::uint32_t>(id + *place - begin));
+        }
+        id += count;
+    });
+    return ids;
 }
 
 double Selection::heaviest() const {

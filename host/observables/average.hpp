@@ -158,7 +158,11 @@ public:
     Selection(std::shared_ptr<const Population> population, const std::string& species);
     [[nodiscard]] std::span<const std::uint8_t> by_species() const { return chosen_; }
     [[nodiscard]] bool chosen(std::size_t id) const { return chosen_[population_->species[id]] != 0; }
+    [[nodiscard]] std::uint32_t row(std::size_t id) const { return population_->species[id]; }
     [[nodiscard]] std::size_t population_size() const { return population_->species.size(); }
+    /// Ids of `most` of them, or all if there are fewer, ascending. Each kind has its share, and each stretch of its
+    /// ids: of one it is drawn who is taken, so that the order in which balls stand favours nobody.
+    [[nodiscard]] std::vector<std::uint32_t> drawn(std::size_t most) const;
     /// The largest of their finite masses; 0 without any.
     [[nodiscard]] double heaviest() const;
 

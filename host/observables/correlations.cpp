@@ -19,7 +19,7 @@ namespace carom {
 
 namespace {
 
-/// Balls that correlations in time follow, at most: evenly many of all that there are.
+/// Balls that correlations in time follow, at most.
 constexpr std::size_t kMostFollowed = 4096;
 
 /// A correlation in time of what each ball has of its own, over many starts.
@@ -32,9 +32,9 @@ public:
           size_(context.box.size),
           every_(context.every),
           dimension_(static_cast<std::size_t>(context.box.dimension)),
-          ids_(picked(*context.population, Selection(context.population, request_.species))),
-          correlator_(ids_.size() * dimension_, deal_into_groups(rows_of(ids_, *context.population)), context.samples,
-                      std::move(correlation)),
+          chosen_(context.population, request_.species),
+          ids_(chosen_.drawn(kMostFollowed)),
+          correlator_(ids_.size() * dimension_, groups(), context.samples, std::move(correlation)),
           sample_(ids_.size() * dimension_) {}
 
     void add(BallSampler& balls, const Moment& now) final {
@@ -44,8 +44,20 @@ public:
     void skip() final { correlator_.begin_anew(); }
     void interrupt() final {}  // whoever kicks may be the thermostat
     [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size(); }
-    void save(std::vector<double>& out) const final { correlator_.save(out); }
-    void restore(SavedNumbers& saved) final { correlator_.restore(saved); }
+    void save(std::vector<double>& out) const final {
+        if (drawn_) out.push_back(kDrawn);
+        correlator_.save(out);
+    }
+    void restore(SavedNumbers& saved) final {
+        if (drawn_ && saved.peek() != kDrawn) {  // by a version that followed one after so many others
+            const std::vector<std::uint32_t> all = chosen_.drawn(chosen_.population_size());
+            for (std::size_t k = 0; k < ids_.size(); ++k) ids_[k] = all[k * all.size() / ids_.size()];
+            correlator_.regroup(groups());
+            drawn_ = false;
+        }
+        if (drawn_) saved.next();
+        correlator_.restore(saved);
+    }
 
 protected:
     [[nodiscard]] AverageInfo base_info() const {
@@ -155,39 +167,21 @@ private:
         constexpr double kLeastSpans = 12.0;
         return static_cast<double>(correlator_.starts(0)) >= kLeastSpans * static_cast<double>(correlator_.lag(k));
     }
-    static std::vector<std::uint32_t> rows_of(std::span<const std::uint32_t> ids, const Population& population) {
+    [[nodiscard]] BallGroups groups() const {
         std::vector<std::uint32_t> rows;
-        for (const std::uint32_t id : ids) rows.push_back(population.species[id]);
-        return rows;
+        for (const std::uint32_t id : ids_) rows.push_back(chosen_.row(id));
+        return deal_into_groups(rows);
     }
-    static std::vector<std::uint32_t> picked(const Population& population, const Selection& selection) {
-        const auto chosen = selection.by_species();
-        std::size_t all = 0;
-        population.species.for_each_stretch(
-            [&](std::uint32_t row, std::size_t count) { all += chosen[row] != 0 ? count : 0; });
-        const std::size_t followed = std::min(all, kMostFollowed);
-        std::vector<std::uint32_t> some;
-        const auto next = [&] { return some.size() * all / followed; };  // of those that are chosen
-        std::size_t id = 0;
-        std::size_t before = 0;  // of those that are chosen
-        population.species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
-            if (chosen[row] != 0) {
-                while (some.size() < followed && next() < before + count) {
-                    some.push_back(static_cast<std::uint32_t>(id + next() - before));
-                }
-                before += count;
-            }
-            id += count;
-        });
-        return some;
-    }
+    static constexpr double kDrawn = -1.0;  // in the place of a count: which balls these are
 
     ObserveEntry request_;
     Followed what_;
     Vector3 size_;  // of the box
     double every_;
     std::size_t dimension_;
+    Selection chosen_;
     std::vector<std::uint32_t> ids_;
+    bool drawn_ = ids_.size() == kMostFollowed;
     Correlator correlator_;
     std::vector<double> sample_;
 };

@@ -58,7 +58,14 @@ BallGroups deal_into_groups(std::span<const std::uint32_t> kinds) {
 }
 
 Correlator::Correlator(std::size_t width, BallGroups groups, std::uint64_t samples, Correlation correlation)
-    : width_(width), groups_(std::move(groups)), correlation_(std::move(correlation)), values_(groups_.of.size()) {
+    : width_(width), correlation_(std::move(correlation)), values_(groups.of.size()) {
+    regroup(std::move(groups));
+    while (told_ < kMostLevels && (std::uint64_t{kSlots} << (told_ - 1)) + 1 < samples) ++told_;
+}
+
+void Correlator::regroup(BallGroups groups) {
+    groups_ = std::move(groups);
+    stretches_.clear();
     for (std::size_t ball = 0; ball < groups_.of.size(); ++ball) {
         const std::size_t group = groups_.of[ball];
         if (stretches_.empty() || group != stretches_.back().group + stretches_.back().count) {
@@ -66,7 +73,6 @@ Correlator::Correlator(std::size_t width, BallGroups groups, std::uint64_t sampl
         }
         ++stretches_.back().count;
     }
-    while (told_ < kMostLevels && (std::uint64_t{kSlots} << (told_ - 1)) + 1 < samples) ++told_;
 }
 
 std::uint64_t Correlator::lag(std::size_t k) const {

@@ -41,6 +41,9 @@ public:
     ///     on it, for a run may be prolonged.
     Correlator(std::size_t width, BallGroups groups, std::uint64_t samples, Correlation correlation);
 
+    /// Before anything is added: the balls in a sample are as many others.
+    void regroup(BallGroups groups);
+
     /// \param index  of the sample; one that does not follow on the one before starts anew
     void add(std::uint64_t index, std::span<const double> sample);
 

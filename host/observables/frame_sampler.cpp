@@ -61,11 +61,12 @@ PairSample FrameSampler::pairs(const PairOrder& order, std::span<const std::uint
         id_of_slot[slot] = ids[k];
         for (int axis = 0; axis < dimension_; ++axis) position[axis][slot] = balls_.position[axis][ids[k]];
     }
-    const std::uint64_t stride = cells.stride(order, squares, static_cast<double>(ids.size()), inner_references,
-                                              static_cast<double>(balls_.count));
+    sample.stride = cells.stride(order, squares, static_cast<double>(ids.size()), inner_references,
+                                 static_cast<double>(balls_.count));
     const auto add = [to = pairs.data()](std::uint32_t bin) { ++to[bin]; };
     for (std::uint64_t id = 0; id < balls_.count; ++id) {
-        if (!order.has_turn(id, stride) || !balls_.has(id, references.data()) || !order.inside(balls_, id)) continue;
+        if (!order.has_turn(id, sample.stride) || !balls_.has(id, references.data()) || !order.inside(balls_, id))
+            continue;
         ++sample.references;
         Vec<double, 3> at{};
         for (int axis = 0; axis < dimension_; ++axis) at[axis] = balls_.position[axis][id];

@@ -68,12 +68,10 @@ public:
         std::size_t chosen = 0;
         for (std::uint32_t id = 0; id < followed_.size(); ++id) chosen += selection().chosen(id) ? 1 : 0;
         const std::size_t every = chosen <= kMostFollowed ? 1 : chosen / std::max(kMostFollowed, chosen / kOneOf);
-        std::size_t rank = 0;
-        for (std::uint32_t id = 0; id < followed_.size(); ++id) {
-            if (!selection().chosen(id) || rank++ % every != 0) continue;
+        ids_ = selection().drawn((chosen + every - 1) / every);
+        for (const std::uint32_t id : ids_) {
             followed_[id] = 1;
-            falls_[id] = std::isfinite(context.population->table[context.population->species[id]].mass) ? 1 : 0;
-            ids_.push_back(id);
+            falls_[id] = std::isfinite(context.population->table[selection().row(id)].mass) ? 1 : 0;
         }
     }
 

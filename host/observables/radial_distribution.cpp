@@ -98,8 +98,10 @@ private:
         order.turn = series().samples();  // the same after a resume
         pairs_.resize(bins_);
         const PairSample sample = balls.pairs(order, selection().by_species(), others_.by_species(), pairs_);
-        for (std::size_t bin = 0; bin < bins_; ++bin) sums[bin] = static_cast<double>(pairs_[bin]);
-        sums[reference_column()] = static_cast<double>(sample.references);
+        // For how many one reference stands is not the same in each sample: more of them are in some.
+        const auto each = static_cast<double>(sample.stride);
+        for (std::size_t bin = 0; bin < bins_; ++bin) sums[bin] = each * static_cast<double>(pairs_[bin]);
+        sums[reference_column()] = each * static_cast<double>(sample.references);
         sums[density_column()] = static_cast<double>(sample.others_inside) / inner_volume_;
     }
 

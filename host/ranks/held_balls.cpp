@@ -290,7 +290,7 @@ PairSample HeldBalls::pairs(PairOrder order, std::vector<std::uint8_t> reference
     }
     transport_.sum_all(words);
     pairs.assign(words.begin(), words.end() - 1);
-    return {.references = words.back(), .others_inside = counts[1]};
+    return {.references = words.back(), .stride = stride, .others_inside = counts[1]};
 }
 
 void HeldBalls::follow(std::vector<std::uint32_t> ids, Followed what, std::vector<double> size,

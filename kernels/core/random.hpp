@@ -27,6 +27,7 @@ enum class RandomPurpose : std::uint32_t {
     kGrowth = 16,      ///< velocities of balls that grow into a packing
     kAtmosphere = 17,  ///< places in an atmosphere
     kSize = 18,        ///< radii that differ from ball to ball
+    kFollowed = 19,    ///< which of many balls averages follow; of seed 0, so that it is the same in each run
 };
 
 /// 128 random bits.

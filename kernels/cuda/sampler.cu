@@ -279,6 +279,7 @@ PairSample DeviceSampler<Real>::pairs(const PairOrder& order, std::span<const st
     queue_.download(tally, &here, 1);
     queue_.wait();
     return {.references = static_cast<std::uint64_t>(here.references),
+            .stride = stride,
             .others_inside = static_cast<std::uint64_t>(here.others_inside)};
 }
 

@@ -38,6 +38,7 @@ struct PairOrder {
 /// What was counted beside the pairs.
 struct PairSample {
     std::uint64_t references = 0;     ///< whose pairs were counted
+    std::uint64_t stride = 1;         ///< for how many each of them stands
     std::uint64_t others_inside = 0;  ///< other balls in the inner part of the box
 };
 

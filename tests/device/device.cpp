@@ -590,7 +590,7 @@ void Counts::add(const Straight* straights, int straight_count, const std::vecto
     }
 }
 
-void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const std::uint32_t grid[3],
+void run_grid(const Module& module, Counts* counts, const Kernel& kernel, const std::uint32_t grid[3],
               const std::uint32_t block_size[3], std::uint32_t team_size, std::uint32_t dynamic_shared,
               const std::uint8_t* params, Order order) {
     const std::uint32_t threads = block_size[0] * block_size[1] * block_size[2];
@@ -635,10 +635,10 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
     g_running.params = params;
     std::vector<std::uint32_t> thread_order;
     const auto straights = static_cast<std::size_t>(module.straight_count);
-    std::vector<std::uint32_t> executed;
+    std::vector<std::uint32_t> executed(straights);
     for (std::uint64_t step = 0; step < teams; ++step) {
         const std::uint64_t first = (team_order.empty() ? step : team_order[step]) * team_size;
-        executed.assign(straights * threads * team_size, 0);
+        if (counts != nullptr) executed.assign(straights * threads * team_size, 0);
         g_released.clear();
         for (std::uint32_t rank = 0; rank < team_size; ++rank) {
             const std::uint64_t index = first + rank;
@@ -671,7 +671,7 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
             thread.clocks = team_size > 1 ? block.clocks.data() : nullptr;
             const auto numbered = [&](std::uint32_t linear) {
                 thread.linear = linear;
-                thread.counts = executed.data() + (rank * threads + linear) * straights;
+                thread.counts = executed.data() + (counts != nullptr ? (rank * threads + linear) * straights : 0);
                 thread.tid[0] = linear % block_size[0];
                 thread.tid[1] = linear / block_size[0] % block_size[1];
                 thread.tid[2] = linear / block_size[0] / block_size[1];
@@ -706,7 +706,7 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
             }
         }
         if (kernel.synchronizes) run_team(team, free_order && order == Order::kShuffled);
-        if (straights > 0) counts.add(module.straights, module.straight_count, executed);
+        if (counts != nullptr && straights > 0) counts->add(module.straights, module.straight_count, executed);
     }
     g_running = {};
 }

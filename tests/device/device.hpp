@@ -82,9 +82,10 @@ struct Counts {
     void add(const Straight* straights, int straight_count, const std::vector<std::uint32_t>& threads);
 };
 
-/// \param module  of the kernel; if it counts, to `counts`
+/// \param module  of the kernel
+/// \param counts  what is executed is added to, if not null and the module counts
 /// \param team    blocks that run at a time: 1, a cluster, or all
-void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const std::uint32_t grid[3],
+void run_grid(const Module& module, Counts* counts, const Kernel& kernel, const std::uint32_t grid[3],
               const std::uint32_t block[3], std::uint32_t team, std::uint32_t dynamic_shared,
               const std::uint8_t* params, Order order);
 void seed_order(std::uint64_t seed);

@@ -428,7 +428,8 @@ void step(CUstream_st& stream) {
         case Op::Kind::kKernel: {
             AsDevice device;
             Function& f = *op.function;
-            run_grid(*g_modules[static_cast<std::size_t>(f.module)]->module, f.counts, *f.kernel, op.grid, op.block,
+            Counts* const counts = settings().count.empty() ? nullptr : &f.counts;
+            run_grid(*g_modules[static_cast<std::size_t>(f.module)]->module, counts, *f.kernel, op.grid, op.block,
                      op.team, op.shared, op.params->data(), settings().order);
             break;
         }

@@ -425,6 +425,50 @@ TEST_P(AveragesTest, OfManyNeighboursTheReferencesTakeTurns) {
     }
 }
 
+TEST_P(AveragesTest, SamplesOfManyReferencesCountAsMuchAsThoseOfFew) {
+    // Balls crowd more or less, so that of one reference to four one has a turn, and in twelve looks each has as many.
+    constexpr double kReach = 2.0;
+    constexpr int kLooks = 12;
+    constexpr int kCrowds = 7;
+    constexpr std::size_t kBins = 3;
+    state = AverageState(dimension(), dimension() == 2 ? 150 : 300, Face::kWall, 1);
+    const auto averager = make_average({.name = "g", .kind = "gr", .bins = kBins, .max = kReach}, state.context());
+    const auto inner = [&](std::size_t id) {
+        bool is = state.counts(id);
+        for (int axis = 0; axis < dimension() && is; ++axis) {
+            const double at = state.frame.position[axis][id] - state.box.min[axis];
+            is = at > kReach && at < state.box.size[axis] - kReach;
+        }
+        return is;
+    };
+    std::vector<double> pairs(kBins, 0.0);
+    double references = 0.0;
+    for (int crowd = 0; crowd < kCrowds; ++crowd) {
+        state.shake(200 + crowd);
+        for (int axis = 0; axis < dimension(); ++axis) {
+            const double middle = state.box.min[axis] + 0.5 * state.box.size[axis];
+            for (double& at : state.frame.position[axis]) at = middle + (at - middle) * (1.0 - 0.1 * crowd);
+        }
+        for (int look = 0; look < kLooks; ++look) state.show(*averager, crowd * kLooks + look);
+        for (std::size_t i = 0; i < state.frame.size(); ++i) {
+            if (!inner(i)) continue;
+            references += 1.0;
+            for (std::size_t j = 0; j < state.frame.size(); ++j) {
+                const double r = i != j && state.counts(j) ? nearest_distance(state, i, j) : kReach;
+                if (r < kReach) pairs[static_cast<std::size_t>(r / kReach * kBins)] += 1.0;
+            }
+        }
+    }
+    double volume = 1.0;
+    for (int axis = 0; axis < dimension(); ++axis) volume *= state.box.size[axis] - 2.0 * kReach;
+    const AverageTable table = averager->table();
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        const double shell = shell_volume(dimension(), bin * kReach / kBins, (bin + 1) * kReach / kBins);
+        const double g = pairs[bin] * kCrowds * volume / (references * references * shell);
+        EXPECT_NEAR(table.values[bin] / g, 1.0, kRounding) << bin;
+    }
+}
+
 /// All kinds, with what each needs.
 TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
     std::vector<ObserveEntry> requests;
@@ -660,6 +704,26 @@ TEST_P(ContactAverages, APathGoesFromCollisionToCollisionThroughWalls) {
     double others = 0.0;
     for (std::size_t id = 0; id < state.frame.size(); ++id) others += state.counts(id, "a") ? 1.0 : 0.0;
     EXPECT_NEAR(of_a->table().values[0], 1.0 / (4.0 * others), kRounding);
+}
+
+TEST_P(ContactAverages, OfManyBallsPathsAreOfEachKindsShare) {
+    state = AverageState(GetParam(), 1500, Face::kWall, 1);
+    for (const char* const kind : {"free_path", "mean_free_path"}) {
+        ObserveEntry request{.name = "n", .kind = kind, .bins = 8, .max = 8.0};
+        if (request.kind == "mean_free_path") request = {.name = "n", .kind = kind, .species = "b"};
+        const auto average = make_average(request, state.context());
+        std::size_t a = 0;
+        std::size_t b = 0;
+        const auto followed = average->followed();
+        for (std::size_t id = 0; id < followed.size(); ++id) (id % 2 == 0 ? a : b) += followed[id];
+        if (request.species.empty()) {
+            EXPECT_EQ(a + b, 750U);
+            EXPECT_NEAR(static_cast<double>(a), 375.0, 1.0);
+        } else {
+            EXPECT_EQ(a, 0U);
+            EXPECT_EQ(b, 750U);
+        }
+    }
 }
 
 /// Ball 1 meets another at 1, and leaves the box at 3, between two samples.
@@ -944,6 +1008,82 @@ TEST_P(AveragesInTime, ErrorsAreWhatWalksScatterBy) {
         EXPECT_NEAR(std::exp(logarithms / lags), 1.0, 0.3) << walk.what;
         EXPECT_NEAR(claimed_over_true(last), 1.0, 0.3) << walk.what;
     }
+}
+
+TEST_P(AveragesInTime, OfManyBallsEachKindHasItsShare) {
+    state = AverageState(GetParam(), 20000, Face::kPeriodic, 1);
+    for (auto& axis : state.frame.velocity) {
+        for (std::size_t id = 0; id < axis.size(); ++id) axis[id] = id % 2 == 0 ? 1.0 : 3.0;
+    }
+    const ObserveEntry request{.name = "v", .kind = "vacf"};
+    auto averager = make_average(request, state.context());
+    state.show(*averager, 0);
+    // Half of them have 9, half of them 1; the last but one and the first do not count.
+    EXPECT_NEAR(averager->table().values[0], 5.0, 8.0 / 4096.0);
+    // A run goes on with the balls that it has followed, a version of before's with every so-manieth.
+    const auto resumed = [&](const std::vector<double>& from) {
+        averager = make_average(request, state.context());
+        SavedNumbers numbers(from);
+        averager->restore(numbers);
+        EXPECT_TRUE(numbers.empty());
+        state.show(*averager, 0);
+        return averager->table().values[0];
+    };
+    const auto saved_now = [&] {
+        std::vector<double> saved;
+        averager->save(saved);
+        return saved;
+    };
+    double before = 0.0;
+    for (std::size_t k = 0; k < 4096; ++k) before += std::pow((1 + k * 19999 / 4096) / 1e4, 2) / 4096.0;
+    for (auto& axis : state.frame.velocity) {
+        for (std::size_t id = 0; id < axis.size(); ++id) axis[id] = static_cast<double>(id) / 1e4;
+    }
+    averager = make_average(request, state.context());
+    const std::vector<double> none = saved_now();
+    const double drawn = resumed(none);
+    EXPECT_NEAR(drawn, before, 1e-3);
+    EXPECT_GT(std::abs(drawn - before), 1e-9);
+    EXPECT_EQ(resumed(saved_now()), drawn);
+    EXPECT_NEAR(resumed({none.begin() + 1, none.end()}), before, kRounding);
+    EXPECT_NEAR(resumed(saved_now()), before, kRounding);
+}
+
+TEST(ASelection, OfManyIsDrawnOfEachKindAndOfEachStretchOfIds) {
+    constexpr std::size_t kBalls = 60000;
+    constexpr std::size_t kDrawn = 1000;
+    auto population = std::make_shared<Population>();
+    population->table = {{"a", 0.1, 1.0, 0.05, ""}, {"b", 0.2, 3.0, 0.05, ""}, {"wall", 1.0, INFINITY, 0.5, ""}};
+    for (std::size_t id = 0; id < kBalls; ++id) population->species.append(id % 100 == 99 ? 2 : id % 3 == 0 ? 1 : 0);
+    const Selection all(population, "");
+    const std::vector<std::uint32_t> some = all.drawn(kDrawn);
+    ASSERT_EQ(some.size(), kDrawn);
+    EXPECT_EQ(some, all.drawn(kDrawn)) << "in each run the same";
+    std::map<std::uint32_t, std::size_t> of;
+    std::map<std::uint32_t, std::size_t> last_digit;
+    std::map<std::uint32_t, std::size_t> tenth;
+    for (std::size_t k = 0; k < some.size(); ++k) {
+        if (k > 0) ASSERT_LT(some[k - 1], some[k]);
+        ++of[population->species[some[k]]];
+        ++last_digit[some[k] % 10];
+        ++tenth[some[k] / (kBalls / 10)];
+    }
+    EXPECT_EQ(of[2], 0U);
+    EXPECT_NEAR(of[1] / static_cast<double>(kDrawn), 1.0 / 3.0, 1.5 / kDrawn);
+    for (std::uint32_t k = 0; k < 10; ++k) {
+        EXPECT_NEAR(tenth[k], kDrawn / 10.0, 3.0) << k;
+        EXPECT_NEAR(last_digit[k], kDrawn / 10.0, 5.0 * std::sqrt(kDrawn / 10.0)) << k;
+    }
+    // Of few all.
+    const Selection b(population, "b");
+    std::vector<std::uint32_t> every;
+    for (std::uint32_t id = 0; id < kBalls; ++id) {
+        if (population->species[id] == 1) every.push_back(id);
+    }
+    EXPECT_EQ(b.drawn(every.size()), every);
+    EXPECT_EQ(b.drawn(kBalls), every);
+    EXPECT_TRUE(b.drawn(0).empty());
+    EXPECT_TRUE(Selection(population, "none").drawn(5).empty());
 }
 
 /// Versions of before saved no groups of balls.
