@@ -6,5 +6,5 @@ source "$(dirname "$0")/common.sh"
 
 build=build/device
 cmake -S . -B $build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCAROM_CUDA=ON -DCAROM_PTX_TESTS=ON >/dev/null
-cmake --build $build -j "$jobs" --target carom_on_ptx carom_ptx_all
+cmake --build $build -j "$jobs" --target carom_on_ptx carom_ptx_modules
 python3 bench/kernel_cost.py $build -o bench/results/kernel_cost.json

@@ -315,6 +315,7 @@ Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool 
     std::vector<double> squares(size, 0.0);
     reduced.values.assign(size, 0.0);
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        if (std::isnan(numbers[row])) continue;  // of a run that could not go on
         std::size_t cell = 0;
         for (std::size_t k = 0; k < chosen.by.size(); ++k) {
             cell = cell * reduced.scales[k].at.size() + index[k].at(table.rows[row][chosen.by[k]]);
@@ -337,7 +338,9 @@ Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool 
     for (std::size_t cell = 0; cell < size; ++cell) {
         const double share = mean ? counts[cell] : 1.0;
         reduced.values[cell] = counts[cell] >= least ? reduced.values[cell] / share : kNone;
-        if (error_column) reduced.errors.push_back(std::sqrt(squares[cell]) / share);
+        if (error_column) {
+            reduced.errors.push_back(std::isnan(reduced.values[cell]) ? kNone : std::sqrt(squares[cell]) / share);
+        }
     }
     reduced.label = table.names[chosen.quantity];
     if (!others.empty()) {

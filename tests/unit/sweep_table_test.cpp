@@ -476,12 +476,14 @@ TEST(SweepReduction, SumsOverTheOtherAxes) {
     EXPECT_EQ(by_x.values[0], 3.0);
     EXPECT_TRUE(std::isnan(by_x.values[1])) << "a sum of which a part is missing is none";
     EXPECT_EQ(by_x.errors[0], 5.0);
-    EXPECT_EQ(by_x.label, "fall, sum over angle");
+    EXPECT_TRUE(std::isnan(by_x.errors[1])) << "nor is its error";
+    EXPECT_EQ(by_x.label, "fall, sum over angle (some missing)");
     EXPECT_EQ(reduced({.by = {"angle"}}).values[0], 4.0);
     const Reduced mean = reduced({.by = {"angle"}, .mean = true});
     EXPECT_EQ(mean.values[0], 2.0);
     EXPECT_EQ(mean.errors[0], 1.5);
-    EXPECT_EQ(mean.label, "fall, mean over x");
+    EXPECT_EQ(mean.label, "fall, mean over x (some missing)");
+    EXPECT_EQ(reduced({.by = {"x"}, .mean = true}).values[1], 3.0) << "of the run that went on";
 }
 
 TEST(SweepReduction, OfRowsThatAreMissingThereIsNoSum) {
