@@ -20,16 +20,18 @@ struct BallSizes {
     std::size_t count = 0;
     double smallest_radius = 0.0;
     double largest_radius = 0.0;
-    double largest_mass = 0.0;  ///< of the finite ones
-    bool uniform = false;       ///< all of one radius and one finite mass
-    double mass = 0.0;          ///< if uniform
-    double fastest = 0.0;       ///< largest speed at the start [velocity]
+    double smallest_mass = 0.0;  ///< of the finite ones
+    double largest_mass = 0.0;
+    bool uniform = false;  ///< all of one radius and one finite mass
+    double mass = 0.0;     ///< if uniform
+    double fastest = 0.0;  ///< largest speed at the start [velocity]
 };
 
 inline BallSizes measure_sizes(const RawBalls& balls, int dimension) {
     BallSizes sizes;
     sizes.count = balls.count;
     double smallest_inverse = HUGE_VAL;
+    double largest_inverse = 0.0;
     double first_radius = 0.0;
     double first_inverse = 0.0;
     balls.for_each_part([&](const RawBalls& part) {
@@ -42,6 +44,7 @@ inline BallSizes measure_sizes(const RawBalls& balls, int dimension) {
             sizes.smallest_radius = std::min(sizes.smallest_radius, part.radius[at]);
             sizes.largest_radius = std::max(sizes.largest_radius, part.radius[at]);
             if (part.inverse_mass[at] > 0.0) smallest_inverse = std::min(smallest_inverse, part.inverse_mass[at]);
+            largest_inverse = std::max(largest_inverse, part.inverse_mass[at]);
             sizes.uniform = sizes.uniform && part.radius[at] == first_radius && part.inverse_mass[at] == first_inverse;
             double squared = 0.0;
             for (int axis = 0; axis < dimension; ++axis) squared += part.velocity[axis][at] * part.velocity[axis][at];
@@ -50,6 +53,7 @@ inline BallSizes measure_sizes(const RawBalls& balls, int dimension) {
     });
     sizes.fastest = std::sqrt(sizes.fastest);
     sizes.largest_mass = smallest_inverse < HUGE_VAL ? 1.0 / smallest_inverse : 0.0;
+    sizes.smallest_mass = largest_inverse > 0.0 ? 1.0 / largest_inverse : 0.0;
     if (sizes.uniform) sizes.mass = 1.0 / first_inverse;
     return sizes;
 }
@@ -296,10 +300,18 @@ SpringParams<Real, Dim> make_params(const SpringSetup& setup, const BallSizes& s
         field = std::max(field, std::abs(setup.gravity[axis]));
     }
     const double mass = sizes.largest_mass > 0.0 ? sizes.largest_mass : 1.0;
-    const double top_energy = std::max({mass * too_fast * too_fast, limit * diameter, mass * field * diagonal * Dim});
+    // The step that is short for the lightest balls lets no heavy one be as fast: it would go through all others long
+    // before.
+    constexpr double kThroughOthers = 4096.0;  // times the speed that is designed for
+    const double lightest = sizes.smallest_mass > 0.0 ? sizes.smallest_mass : mass;
+    const double heavy_speed =
+        setup.design_speed > 0.0 ? std::min(too_fast, kThroughOthers * setup.design_speed) : too_fast;
+    const double top_energy = std::max({lightest * too_fast * too_fast, mass * heavy_speed * heavy_speed,
+                                        limit * diameter, mass * field * diagonal * Dim});
+    const double top_momentum = std::max(lightest * too_fast, mass * heavy_speed);
     params.observe.energy = make_fixed_grid<double>(power_of_two_above(top_energy));
-    params.observe.momentum = make_fixed_grid<double>(power_of_two_above(mass * too_fast));
-    params.observe.angular = make_fixed_grid<double>(power_of_two_above(mass * too_fast * diagonal));
+    params.observe.momentum = make_fixed_grid<double>(power_of_two_above(top_momentum));
+    params.observe.angular = make_fixed_grid<double>(power_of_two_above(top_momentum * diagonal));
 
     // In double precision steps are long, as the grid goes, but in wide boxes, far from zero, or where dt is short.
     constexpr double kLongStep = 0x1p26;
@@ -407,6 +419,20 @@ SpringRefusal spring_refusal(const SpringSetup& setup, const BallSizes& sizes) {
             return {"the box is so wide, or so far from zero, that positions are coarser than 1/65536 of a diameter",
                     box_at_fault};
         }
+    }
+    // Of a light ball's thermal energy, some 2^-5 of what it has at the design speed, a millionth is counted, and of
+    // the heat that it is given a hundredth.
+    const AtFault masses_at_fault = at_fault({{Cause::kBallMass, sizes.largest_mass}});
+    const double light = sizes.smallest_mass * setup.design_speed * setup.design_speed;
+    if (std::ldexp(params.observe.energy.limit, -90) > std::ldexp(light, -25) && light > 0.0) {
+        return {
+            "the masses of balls differ so much that the energies of light ones cannot be counted; mass = inf may do",
+            masses_at_fault};
+    }
+    const bool heated = params.thermal_count > 0 || setup.thermostat_rate > 0.0;
+    if (heated && sizes.largest_mass > std::ldexp(sizes.smallest_mass, 28) && sizes.smallest_mass > 0.0) {
+        return {"the masses of balls differ so much that the heat of light ones cannot be counted; mass = inf may do",
+                masses_at_fault};
     }
     if (setup.wall_stiffness < setup.stiffness && !fits<Real>(setup.wall_stiffness)) {
         return {"the stiffness of walls" + beyond, {Cause::kWallStiffness, setup.wall_stiffness}};

@@ -643,7 +643,10 @@ private:
     /// Moves a ball by a period.
     void shift(Slot i, int axis, double period) {
         balls_.hot(i).position[axis] += period;
-        balls_.image(i)[axis] += period < 0.0 ? 1 : -1;
+        std::int32_t& image = balls_.image(i)[axis];
+        using Limits = std::numeric_limits<std::int32_t>;
+        if (image == (period < 0.0 ? Limits::max() : Limits::min())) throw_uncounted(i);
+        image += period < 0.0 ? 1 : -1;
         if (!balls_.heavy(i)) accounts_.jump(period, balls_.hot(i).velocity[axis], balls_.inverse_mass(i));
     }
 
@@ -752,6 +755,7 @@ private:
     }
     [[noreturn]] void throw_collapse(Slot i) const;
     [[noreturn]] void throw_heavy_at_wall(Slot i, std::uint32_t face) const;
+    [[noreturn]] void throw_uncounted(Slot i) const;
 
     // Contacts: of two balls, of a ball and a wall, and several at once.
     //
@@ -1480,6 +1484,13 @@ void Engine<Dim, Gravity, Lists>::throw_heavy_at_wall(Slot i, std::uint32_t face
         "ball {} of infinite mass reaches the wall at {} at time {:.9g}: no wall can turn it. Make that face open or "
         "periodic, or stop the run before",
         balls_.id(i), WallNumber(static_cast<int>(face)).name(), since_start()));
+}
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::throw_uncounted(Slot i) const {
+    throw SimulationError(fmt::format(
+        "ball {} has crossed a periodic face 2^31 times up to time {:.9g}: its image cannot be counted any further",
+        balls_.id(i), since_start()));
 }
 
 }  // namespace carom

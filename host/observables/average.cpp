@@ -62,6 +62,14 @@ double Selection::heaviest() const {
     return heaviest;
 }
 
+double Selection::lightest() const {
+    double lightest = heaviest();
+    for (std::size_t k = 0; k < chosen_.size(); ++k) {
+        if (chosen_[k] != 0) lightest = std::min(lightest, population_->table[k].mass);
+    }
+    return lightest;
+}
+
 std::vector<double> finite_masses(const std::vector<Species>& table) {
     std::vector<double> masses;
     for (const Species& species : table) masses.push_back(std::isfinite(species.mass) ? species.mass : 0.0);

@@ -165,6 +165,8 @@ public:
     [[nodiscard]] std::vector<std::uint32_t> drawn(std::size_t most) const;
     /// The largest of their finite masses; 0 without any.
     [[nodiscard]] double heaviest() const;
+    /// The least of their finite masses; 0 without any.
+    [[nodiscard]] double lightest() const;
 
 private:
     std::shared_ptr<const Population> population_;

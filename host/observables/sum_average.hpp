@@ -32,6 +32,7 @@ public:
           every_(context.every),
           selection_(context.population, request_.species),
           heaviest_(selection_.heaviest()),
+          lightest_(selection_.lightest()),
           series_(width, capacity) {
         if (request_.bins == 0) series_.keep_moments();  // single numbers
     }
@@ -75,6 +76,15 @@ protected:
             const double grid = k + 1 < what.width() ? what.to_grid[static_cast<int>(k % columns)] : 1.0;
             sums[k] = static_cast<double>(steps_[k]) / grid;
         }
+        if (has_few_steps(what)) {
+            what.sum_the_rest(selection_.population_size());
+            balls.sums(what, selection_.by_species(), steps_);
+            for (std::size_t k = 0; k < sums.size() && k + 1 < what.width(); ++k) {
+                const std::size_t column = k % columns;
+                if (column >= what.measured) continue;
+                sums[k] += static_cast<double>(steps_[k]) / (what.to_grid[static_cast<int>(column)] * what.finer);
+            }
+        }
         return largest;
     }
 
@@ -107,11 +117,30 @@ protected:
     [[nodiscard]] BatchSeries& series() { return series_; }
 
 private:
+    /// Whether what was added up are terms of few steps somewhere, beside balls that are much heavier or faster.
+    [[nodiscard]] bool has_few_steps(const BallSums& what) const {
+        constexpr double kFew = 0x1p20;
+        if (const int mass = what.mass_column(); mass >= 0 && lightest_ * what.to_grid[mass] < kFew) return true;
+        using Terms = BallSums::Terms;
+        if (what.terms != Terms::kThermal && what.terms != Terms::kStress && what.terms != Terms::kMoments)
+            return false;
+        const std::size_t columns = what.columns();
+        const std::size_t positive = what.terms == Terms::kMoments ? 2 : 1;  // of those that no sign makes small
+        for (std::size_t place = 0; place < what.places(); ++place) {
+            const std::int64_t* const row = steps_.data() + place * columns;
+            for (std::size_t k = 0; k < positive; ++k) {
+                if (static_cast<double>(row[k]) < kFew * static_cast<double>(row[columns - 1])) return true;
+            }
+        }
+        return false;
+    }
+
     ObserveEntry request_;
     Box box_;
     double every_;
     Selection selection_;
     double heaviest_;
+    double lightest_;
     BatchSeries series_;
     std::vector<double> sums_;
     std::vector<std::int64_t> steps_;

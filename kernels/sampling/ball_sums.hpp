@@ -103,6 +103,9 @@ struct BallSums {
     Vec<double, 3> region_low{}, region_high{};
     /// By column: steps per unit, powers of two.
     Vec<double, kMostColumns> to_grid{{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
+    std::uint32_t measured = 0;  ///< columns that have a grid; behind them a count
+    /// Above 0: of each term what its rounding leaves is summed, in steps finer by so much.
+    double finer = 0.0;
 
     CAROM_HD std::uint32_t columns() const {
         switch (terms) {
@@ -216,13 +219,30 @@ struct BallSums {
                 set(heaviest);
                 break;
         }
+        measured = static_cast<std::uint32_t>(column);
+    }
+    /// The column of masses; -1 if there is none.
+    [[nodiscard]] int mass_column() const {
+        return terms == Terms::kFlow || terms == Terms::kThermal || terms == Terms::kStress
+                   ? static_cast<int>(measured) - 1
+                   : -1;
+    }
+    /// From now on the rest of each term, beside which the first sums are exact to some 2^-90.
+    void sum_the_rest(std::uint64_t balls) {
+        const int sum_bits = bits_of(terms == Terms::kMoments ? dimension * balls : balls);
+        const int bits = kTermBits < kSumBits - sum_bits ? kTermBits : kSumBits - sum_bits;
+        finer = std::ldexp(1.0, bits);
     }
 
 private:
+    static int bits_of(std::uint64_t balls) {
+        int bits = 0;
+        while (bits < 63 && (std::uint64_t{1} << bits) < balls) ++bits;
+        return bits;
+    }
     static double grid(std::uint64_t balls, double bound) {
         if (!(bound > 0.0) || !std::isfinite(bound)) return 1.0;
-        int sum_bits = 0;
-        while (sum_bits < 63 && (std::uint64_t{1} << sum_bits) < balls) ++sum_bits;
+        const int sum_bits = bits_of(balls);
         const int bits = kTermBits < kSumBits - sum_bits ? kTermBits : kSumBits - sum_bits;
         constexpr int kLargest = 1000;  // a double's exponent
         const int exponent = bits - 1 - std::ilogb(bound);
@@ -234,8 +254,9 @@ private:
                             const Add& add) const {
         std::uint32_t first = 0;
         const auto put = [&](std::uint32_t column, double term) {
-            const std::int64_t steps = nearest_integer51(term * to_grid[static_cast<int>(column)]);
-            add(first + column, steps);
+            const double exact = term * to_grid[static_cast<int>(column)];
+            const std::int64_t steps = nearest_integer51(exact);
+            add(first + column, finer > 0.0 ? nearest_integer51((exact - static_cast<double>(steps)) * finer) : steps);
         };
         const auto v = [&](int k) { return static_cast<double>(balls.velocity[k][id]); };
         const std::uint32_t d = dimension == 2 ? 2 : 3;

@@ -336,6 +336,18 @@ class Checkpoints(HostileFileTest):
             hashes.add(self.run_json("--resume", "bad.h5", "--until", "0.65", "-o", "rest.h5", "--force")["state_hash"])
         self.assertEqual(len(hashes), 1)
 
+    def test_images_beyond_what_can_be_counted_end_the_run(self):
+        self.write("i.toml", "scene = { dimension = 2 }\nbox = { size = [2.5, 2.5], boundary = ['periodic', 'periodic'] }\n"
+                             "run = { solver = 'events', until = 10.0 }\n"
+                             "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [1.0, 1.0]\nvelocity = [1.0, 0.0]\n")
+        self.succeed("run", "i.toml", "--quiet", "-o", "i.h5", "--checkpoint", "i.c.h5")
+        def change(file):
+            file["balls/image/x"][0] = records(file)["events_image_x"][0] = 2**31 - 8
+        self.change("i.c.h5", "e.h5", change)
+        result = self.carom("run", "--resume", "e.h5", "--until", "60", "-o", "e2.h5", "--force", "--quiet")
+        self.assertEqual(result.status, 3, result.err)
+        self.assertIn("ball 0 has crossed a periodic face 2^31 times", result.err)
+
     def test_bubbles_that_cannot_be(self):
         source = self.run_scene("events", DENSE)
         with h5py.File(self.folder / source) as file:

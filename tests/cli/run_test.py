@@ -258,6 +258,38 @@ class Run(ProgramTest):
         self.assertEqual(again.status, 3, again.err)
 
     @unittest.skipIf(cached("CAROM_SANITIZE") == "thread", "the limit cuts a file of the sanitizer's own")
+    def test_energies_beside_a_ball_of_far_more_mass_are_those_of_the_others(self):
+        scene = '''
+scene = { dimension = 2 }
+box = { size = [40.0, 40.0], boundary = "wall" }
+run = { until = 1e-4 }
+output = { every = 5e-5, observables_every = 5e-5 }
+[[ball]]
+radius = 2.0
+mass = %s
+position = [20.0, 20.0]
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 200
+temperature = 1.0
+'''
+        for mass in ("1e4", "1e10", "1e11"):
+            for precision in ("single", "double"):
+                with self.subTest(mass=mass, precision=precision):
+                    self.write("heavy.toml", scene % mass)
+                    self.succeed("run", "heavy.toml", "-o", "h.h5", "--force", "--quiet", "--precision", precision)
+                    with h5py.File(self.folder / "h.h5") as file:
+                        velocity = file["particles/all/velocity/value"][-1, 1:]
+                        row = file["observables/kinetic_energy/value"][-1]
+                    self.assertAlmostEqual(row / (0.5 * (velocity**2).sum()), 1.0, delta=1e-6)
+        bath = "[thermostat]\nkind = 'andersen'\nrate = 1.0\ntemperature = 1.0\n"
+        for text, what in ((scene % "1e20", "energies"), (scene % "1e9" + bath, "heat")):
+            self.write("heavy.toml", text)
+            refused = self.carom("run", "heavy.toml", "-o", "h.h5", "--force")
+            self.assertEqual(refused.status, 2, refused.err)
+            self.assertIn(f"the masses of balls differ so much that the {what}", refused.err)
+
     def test_spin_goes_with_the_balls_that_leave(self):
         self.write("s.toml", """
 [scene]
