@@ -262,8 +262,8 @@ class Run(ProgramTest):
         scene = '''
 scene = { dimension = 2 }
 box = { size = [40.0, 40.0], boundary = "wall" }
-run = { until = 1e-4 }
-output = { every = 5e-5, observables_every = 5e-5 }
+run = { until = 1e-6 }
+output = { every = 5e-7, observables_every = 5e-7 }
 [[ball]]
 radius = 2.0
 mass = %s
