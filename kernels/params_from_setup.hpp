@@ -424,13 +424,14 @@ SpringRefusal spring_refusal(const SpringSetup& setup, const BallSizes& sizes) {
     // the heat that it is given a hundredth.
     const AtFault masses_at_fault = at_fault({{Cause::kBallMass, sizes.largest_mass}});
     const double light = sizes.smallest_mass * setup.design_speed * setup.design_speed;
-    if (std::ldexp(params.observe.energy.limit, -90) > std::ldexp(light, -25) && light > 0.0) {
+    const double unlike = sizes.smallest_mass > 0.0 ? sizes.largest_mass / sizes.smallest_mass : 1.0;
+    if (unlike > 0x1p20 && light > 0.0 && std::ldexp(params.observe.energy.limit, -90) > std::ldexp(light, -25)) {
         return {
             "the masses of balls differ so much that the energies of light ones cannot be counted; mass = inf may do",
             masses_at_fault};
     }
     const bool heated = params.thermal_count > 0 || setup.thermostat_rate > 0.0;
-    if (heated && sizes.largest_mass > std::ldexp(sizes.smallest_mass, 28) && sizes.smallest_mass > 0.0) {
+    if (heated && unlike > 0x1p28) {
         return {"the masses of balls differ so much that the heat of light ones cannot be counted; mass = inf may do",
                 masses_at_fault};
     }
