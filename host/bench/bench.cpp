@@ -209,8 +209,10 @@ private:
 
     void leave_out(const BenchCase& what, std::string why) { results_.left_out.push_back({what, std::move(why)}); }
 
+    [[nodiscard]] double time_left() const { return request_.limit_or_default() - seconds_since(start_); }
+
     void one(const BenchCase& what) {
-        const double left = request_.limit_or_default() - seconds_since(start_);
+        const double left = time_left();
         if (left <= 0.0) return leave_out(what, "the time for all is over (--limit)");
         const double expected = expected_seconds(what);
         const double with_placing = expected + placing_seconds(what);
@@ -222,7 +224,8 @@ private:
             if (what.gas && what.rung != BenchRung::kOutput && !place(what, left)) return;
             tell_(case_text(what));
             const auto begin = Clock::now();
-            BenchRow row = run_case(what, gas_ ? &*gas_ : nullptr, request_, interrupted_);
+            const double seconds = std::min(time_left(), request_.patience_or_default());
+            BenchRow row = run_case(what, gas_ ? &*gas_ : nullptr, request_, seconds, interrupted_);
             if (what.gas) overhead_[kin_of(what)] = std::max(0.0, seconds_since(begin) - row.measured_seconds);
             finish(row);
             results_.rows.push_back(std::move(row));
@@ -259,12 +262,15 @@ private:
         return (lattice_per_ball_ + melting) * static_cast<double>(what.gas->balls);
     }
 
-    /// Without placing the gas, from the same on a smaller one: both the steps that cannot be fewer and what comes
-    /// before them grow with it.
+    /// Without placing the gas: the repeats, and from the same on a smaller one the steps that cannot be fewer and what
+    /// comes before them, which grow with it.
     [[nodiscard]] double expected_seconds(const BenchCase& what) const {
-        if (!what.gas) return 0.0;
+        const double repeats = request_.repeats_or_default() + 1.0;  // and the warming up
+        // The rung of output bounds its own.
+        const double least = what.rung == BenchRung::kOutput ? 0.0 : repeats * request_.repeat_seconds();
+        if (!what.gas) return least;
         const auto n = static_cast<double>(what.gas->balls);
-        double seconds = 0.0;
+        double seconds = least;
         const BenchRow* before = nullptr;
         for (const BenchRow& row : results_.rows) {
             if (!row.what.gas || kin_of(row.what) != kin_of(what)) continue;
@@ -272,12 +278,10 @@ private:
             const bool nearer = before == nullptr || before->what.gas->fraction != fraction;
             if (nearer || row.what.gas->fraction == fraction) before = &row;
         }
-        if (before == nullptr) return seconds;
-        const double repeats = request_.repeats_or_default() + 1.0;  // and the warming up
+        if (before == nullptr) return least;
         if (what.rung != BenchRung::kEvents) {
             const double steps = n / before->rate.median;
-            seconds += std::max(repeats * request_.repeat_seconds(),
-                                repeats * static_cast<double>(least_steps(what.rung)) * steps);
+            seconds = std::max(least, repeats * static_cast<double>(least_steps(what.rung)) * steps);
         }
         // What comes before: measured where a gas is large enough for it to grow with the balls.
         constexpr std::uint64_t kLarge = 50'000;

@@ -207,7 +207,8 @@ Measured measure(const std::function<void(std::uint64_t)>& advance, const Measur
     measured.steps =
         std::max(options.least_steps, static_cast<std::uint64_t>(std::ceil(options.repeat_seconds / pace)));
     std::vector<double> rates;
-    for (int repeat = 0; repeat < options.repeats && (repeat == 0 || options.interrupted() == 0); ++repeat) {
+    const auto goes_on = [&] { return measured.seconds < options.most_seconds && options.interrupted() == 0; };
+    for (int repeat = 0; repeat < options.repeats && (repeat == 0 || goes_on()); ++repeat) {
         const double took = seconds_of(advance, measured.steps);
         measured.seconds += took;
         rates.push_back(static_cast<double>(measured.steps) / took);
@@ -322,18 +323,6 @@ namespace {
 
 constexpr double kPatience = 1e9;  // advance_to comes back only when it is there
 
-using Interrupted = std::function<int()>;
-
-MeasureOptions options_for(const BenchCase& what, const BenchRequest& request, const Interrupted& interrupted) {
-    MeasureOptions options;
-    options.interrupted = interrupted;
-    options.repeat_seconds = request.repeat_seconds();
-    options.repeats = request.repeats_or_default();
-    options.least_steps = least_steps(what.rung);
-    options.warm_steps = options.least_steps;
-    return options;
-}
-
 /// The scene of the case: that of the gas, for this solver, precision and processor.
 Scene scene_of(const BenchCase& what, const PlacedGas& gas) {
     Scene scene = gas.scene;
@@ -350,13 +339,12 @@ void require_memory(std::uint64_t bytes) {
     }
 }
 
-BenchRow copy_case(const BenchCase& what, const BenchRequest& request, const Interrupted& interrupted) {
+BenchRow copy_case(const BenchCase& what, const MeasureOptions& options) {
     BenchRow row{.what = what};
     PowerMeter meter(what.backend);
     const auto engine = make_copy_ladder(what.backend, copy_array_bytes(what.backend), what.threads);
     meter.start();
-    const Measured measured =
-        measure([&](std::uint64_t copies) { engine->advance(copies); }, options_for(what, request, interrupted));
+    const Measured measured = measure([&](std::uint64_t copies) { engine->advance(copies); }, options);
     row.more = meter.stop();
     row.measured_seconds = measured.seconds;
     row.steps = measured.steps;
@@ -365,8 +353,7 @@ BenchRow copy_case(const BenchCase& what, const BenchRequest& request, const Int
     return row;
 }
 
-BenchRow ladder_case(const BenchCase& what, PlacedGas& gas, const BenchRequest& request,
-                     const Interrupted& interrupted) {
+BenchRow ladder_case(const BenchCase& what, PlacedGas& gas, const MeasureOptions& options) {
     BenchRow row{.what = what, .start = gas.start};
     const Balls& balls = gas.state.balls;
     const Scene scene = scene_of(what, gas);
@@ -378,8 +365,7 @@ BenchRow ladder_case(const BenchCase& what, PlacedGas& gas, const BenchRequest& 
     PowerMeter meter(what.backend);
     const auto engine = make_ladder(what.backend, rung, setup, raw);
     meter.start();
-    const Measured measured =
-        measure([&](std::uint64_t steps) { engine->advance(steps); }, options_for(what, request, interrupted));
+    const Measured measured = measure([&](std::uint64_t steps) { engine->advance(steps); }, options);
     row.more = meter.stop();
     row.measured_seconds = measured.seconds;
     const auto n = static_cast<double>(balls.size());
@@ -406,8 +392,7 @@ double cells_per_ball(const SpringSetup& setup, const BallSizes& sizes) {
     return cells / static_cast<double>(sizes.count);
 }
 
-BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchRequest& request,
-                     const Interrupted& interrupted) {
+BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, MeasureOptions options) {
     BenchRow row{.what = what, .start = gas.start};
     const Scene scene = scene_of(what, gas);
     const auto plan = make_plan(scene, gas.state, what.threads);
@@ -417,7 +402,6 @@ BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchReq
     const auto advance = [&](std::uint64_t steps) {
         solver->advance_to(plan->time_of_step(solver->step() + steps), kPatience);
     };
-    MeasureOptions options = options_for(what, request, interrupted);
     // A shaken lattice has fewer contacts than the gas that becomes of it; longer than this no case can wait.
     if (gas.start != "melted") options.warm_steps = 3 * options.least_steps;
     const std::uint64_t sorts_before = solver->tallies().sorts;
@@ -447,8 +431,7 @@ BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchReq
     return row;
 }
 
-BenchRow events_case(const BenchCase& what, const PlacedGas& gas, const BenchRequest& request,
-                     const Interrupted& interrupted) {
+BenchRow events_case(const BenchCase& what, const PlacedGas& gas, const MeasureOptions& options) {
     BenchRow row{.what = what, .start = gas.start};
     const Scene scene = scene_of(what, gas);
     const auto plan = make_plan(scene, gas.state, 1);
@@ -457,7 +440,6 @@ BenchRow events_case(const BenchCase& what, const PlacedGas& gas, const BenchReq
     // It has no steps: time is counted in ticks instead, short enough that a million balls do one in a moment.
     const auto n = static_cast<double>(gas.state.balls.size());
     constexpr double kTick = 1e-4;
-    MeasureOptions options = options_for(what, request, interrupted);
     PowerMeter meter("cpu");
     double reached = 0.0;
     const auto advance = [&](std::uint64_t ticks) {
@@ -498,13 +480,20 @@ std::uint64_t least_steps(BenchRung rung) {
     }
 }
 
-BenchRow run_case(const BenchCase& what, PlacedGas* gas, const BenchRequest& request,
+BenchRow run_case(const BenchCase& what, PlacedGas* gas, const BenchRequest& request, double most_seconds,
                   const std::function<int()>& interrupted) {
-    if (what.rung == BenchRung::kCopy) return copy_case(what, request, interrupted);
     if (what.rung == BenchRung::kOutput) return output_case(what, request, interrupted);
-    if (what.rung == BenchRung::kSpring) return spring_case(what, *gas, request, interrupted);
-    if (what.rung == BenchRung::kEvents) return events_case(what, *gas, request, interrupted);
-    return ladder_case(what, *gas, request, interrupted);
+    const std::uint64_t least = least_steps(what.rung);
+    const MeasureOptions options{.repeat_seconds = request.repeat_seconds(),
+                                 .repeats = request.repeats_or_default(),
+                                 .most_seconds = most_seconds,
+                                 .least_steps = least,
+                                 .warm_steps = least,
+                                 .interrupted = interrupted};
+    if (what.rung == BenchRung::kCopy) return copy_case(what, options);
+    if (what.rung == BenchRung::kSpring) return spring_case(what, *gas, options);
+    if (what.rung == BenchRung::kEvents) return events_case(what, *gas, options);
+    return ladder_case(what, *gas, options);
 }
 
 }  // namespace carom

@@ -41,6 +41,7 @@ PlacedGas place_gas(const BenchGas& gas, double seconds, const std::function<int
 struct MeasureOptions {
     double repeat_seconds = 0.5;
     int repeats = 5;
+    double most_seconds = 1e30;                           ///< of all: when they are over no further repeat begins
     std::uint64_t least_steps = 1;                        ///< of a repeat, however long they take
     std::uint64_t warm_steps = 0;                         ///< at least, before anything counts
     std::function<int()> interrupted = [] { return 0; };  ///< gives a signal's number, which ends the repeats early
@@ -91,9 +92,10 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
 
 /// Measures one case. Bandwidth, limit and what other rows are needed for is added by run_bench.
 /// \param gas          that of the case; null for kCopy
+/// \param most_seconds  after which no further repeat begins
 /// \param interrupted  gives a signal's number
 /// \throws InputError, SystemError, SimulationError, std::exception  it cannot be measured, and why
-BenchRow run_case(const BenchCase& what, PlacedGas* gas, const BenchRequest& request,
+BenchRow run_case(const BenchCase& what, PlacedGas* gas, const BenchRequest& request, double most_seconds,
                   const std::function<int()>& interrupted);
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {

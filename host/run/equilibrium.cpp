@@ -32,7 +32,9 @@ constexpr double kMostSigmas = 5.0;
 constexpr double kFlowSlack = 1.1;
 /// Of its value at equilibrium: what chance moves by less than that need not be followed for long.
 constexpr double kSharp = 0.1;
-/// Half a megabyte.
+/// Species that are told apart. Of a few balls no number says much, and among thousands of kinds one is off by chance.
+constexpr std::size_t kMostGroups = 16;
+/// Half a megabyte of a gas of one kind, at most some 5 of many.
 constexpr std::size_t kMostLooks = 4096;
 constexpr std::size_t kAtOnce = 4096;  // balls that are looked at
 
@@ -52,31 +54,29 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
     };
     redrawn(scene.thermostat);
     for (const Stage& stage : scene.stages) redrawn(stage.thermostat);
-    std::vector<std::size_t> place(balls.species_table.size());
-    std::vector<double> counts(place.size(), 0.0);
-    run.species->for_each_stretch([&](std::uint32_t row, std::size_t count) {
-        counts[species_row(balls.species_table, row)] += static_cast<double>(count);
-    });
+    const std::vector<Species>& table = balls.species_table;
+    std::vector<double> counts(table.size(), 0.0);
+    run.species->for_each_stretch(
+        [&](std::uint32_t row, std::size_t count) { counts[species_row(table, row)] += static_cast<double>(count); });
     bool fixed = false;
-    for (std::size_t k = 0; k < place.size(); ++k) {
-        const Species& species = balls.species_table[k];
+    std::vector<std::size_t> kinds;
+    double all = 0.0;
+    for (std::size_t k = 0; k < table.size(); ++k) {
+        if (!(counts[k] > 0.0)) continue;
+        const bool moves = std::isfinite(table[k].mass);
+        fixed = fixed || !moves;
+        if (!moves) continue;
+        kinds.push_back(k);
+        all += counts[k];
+    }
+    species_count_ = kinds.size();
+    const std::vector<std::size_t> place = grouped(table, counts, std::move(kinds), all);
+    for (std::uint32_t k = 0; k < table.size(); ++k) {
+        const Species& species = table[species_row(table, k)];
+        const double share = static_cast<float>(table[k].mass / species.mass);
         const bool moves = std::isfinite(species.mass);
-        fixed = fixed || (!moves && counts[k] > 0.0);
-        const std::string name = species.name.empty() ? fmt::format("species {}", k) : species.name;
-        if (moves && counts[k] > 0.0) groups_.push_back({name, species.mass, species.radius, counts[k]});
-        place[k] = groups_.size() - 1;
-        if (!moves) place[k] = counts.size();
-    }
-    std::vector<double> mass_share(place.size(), 1.0);
-    for (std::uint32_t k = 0; k < place.size(); ++k) {
-        const std::uint32_t row = species_row(balls.species_table, k);
-        place[k] = place[row];
-        if (row == k) continue;
-        mass_share[k] = static_cast<float>(balls.species_table[k].mass / balls.species_table[row].mass);
-    }
-    for (std::size_t k = 0; k < place.size(); ++k) {
-        const double mass = place[k] < groups_.size() ? groups_[place[k]].mass * mass_share[k] : 0.0;
-        rows_.push_back({place[k], mass});
+        const std::size_t group = place[species_row(table, k)];
+        rows_.push_back({group, moves ? species.mass * share : 0.0, table[k].radius});
     }
     species_ = run.species;
     // Nothing pushes balls along such an axis to either side: in equilibrium they are everywhere alike.
@@ -88,17 +88,53 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
         const auto& ends = box_.faces[static_cast<std::size_t>(axis)];
         if (scene.physics.gravity[static_cast<std::size_t>(axis)] != 0.0) continue;
         if (ends[0] == Face::kOpen || ends[1] == Face::kOpen) continue;
+        const std::size_t first = modes_.size();
+        const std::size_t phases = box_.periodic(axis) ? 2 : 1;
         for (std::size_t group = 0; group < groups_.size(); ++group) {
-            modes_.push_back({group, axis, 0.0});
-            if (box_.periodic(axis)) modes_.push_back({group, axis, 0.25});
+            for (std::size_t phase = 0; phase < phases; ++phase) modes_.push_back({group, axis});
         }
-        waves_.push_back({axis, 0.0});
-        if (box_.periodic(axis)) waves_.push_back({axis, 0.25});
+        for (std::size_t phase = 0; phase < phases; ++phase) {
+            waves_.push_back({axis, 0.25 * static_cast<double>(phase), first + phase, phases});
+        }
     }
 }
 
-std::size_t EquilibriumWatch::width() const {
-    return first_flow() + waves_.size() * static_cast<std::size_t>(box_.dimension);
+/// Makes the groups. \returns  of each row of the table that of a species: its group, or more than there are
+std::vector<std::size_t> EquilibriumWatch::grouped(const std::vector<Species>& table, const std::vector<double>& counts,
+                                                   std::vector<std::size_t> kinds, double all) {
+    const bool many = kinds.size() > kMostGroups;
+    const auto size = [&](std::size_t k) { return std::pair(table[k].mass, table[k].radius); };
+    if (many) std::ranges::stable_sort(kinds, {}, size);
+    std::vector<std::size_t> place(table.size(), table.size());
+    std::size_t part = 0;
+    double before = 0.0;
+    std::pair<double, double> least;
+    for (const std::size_t k : kinds) {
+        // Where its middle ball stands among all.
+        const double middle = (before + 0.5 * counts[k]) / all;
+        const auto next = static_cast<std::size_t>(middle * static_cast<double>(kMostGroups));
+        before += counts[k];
+        if (!many || groups_.empty() || next != part) {
+            part = next;
+            least = size(k);
+            groups_.push_back({table[k].name.empty() ? fmt::format("species {}", k) : table[k].name, counts[k]});
+        } else {
+            groups_.back().balls += counts[k];
+            const auto most = size(k);
+            groups_.back().name = most.first > least.first
+                                      ? fmt::format("the group of masses {:.4g} to {:.4g}", least.first, most.first)
+                                      : fmt::format("the group of mass {:.4g}, radii {:.4g} to {:.4g}", least.first,
+                                                    least.second, most.second);
+        }
+        place[k] = groups_.size() - 1;
+    }
+    return place;
+}
+
+std::size_t EquilibriumWatch::width(std::size_t groups) const {
+    std::size_t numbers = groups + 1;  // temperatures, and the kurtosis
+    for (const Wave& wave : waves_) numbers += groups + static_cast<std::size_t>(box_.dimension);
+    return numbers;
 }
 
 void EquilibriumWatch::look(const Frame& frame) {
@@ -173,14 +209,14 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
     const auto dimension = static_cast<std::size_t>(box_.dimension);
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const std::size_t at = begin + k;
-        const auto [group, mass] = rows_[rows[k]];
+        const auto [group, mass, radius] = rows_[rows[k]];
         if (frame.gone[at] != 0 || group >= groups_.size()) continue;
         sums_.balls[group] += 1.0;
         sums_.mass += mass;
         for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
-            const auto [along, phase] = waves_[wave];
-            const double place =
-                height(along, phase, groups_[group].radius, frame.position[static_cast<std::size_t>(along)][at]);
+            const auto& [along, phase, first, stride] = waves_[wave];
+            const double place = height(along, phase, radius, frame.position[static_cast<std::size_t>(along)][at]);
+            sums_.modes[first + group * stride] += place;
             const double part = mass * place;
             sums_.wave_mass[wave] += part;
             sums_.wave_inertia[wave] += part * place;
@@ -195,19 +231,6 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
             sums_.warmth[group] += energy;
             sums_.squares += energy * energy;
         }
-    }
-    for (std::size_t number = 0; number < modes_.size(); ++number) {
-        const Mode& mode = modes_[number];
-        const double radius = groups_[mode.group].radius;
-        const std::vector<double>& position = frame.position[static_cast<std::size_t>(mode.axis)];
-        double sum = sums_.modes[number];
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            const std::size_t at = begin + k;
-            if (frame.gone[at] == 0 && rows_[rows[k]].group == mode.group) {
-                sum += height(mode.axis, mode.phase, radius, position[at]);
-            }
-        }
-        sums_.modes[number] = sum;
     }
 }
 
@@ -251,6 +274,10 @@ void EquilibriumWatch::restore(const SolverState& state) {
     if (!saved->numbers.empty() && std::signbit(saved->numbers.front())) between_collisions_ = -numbers.next();
     const std::uint64_t width = numbers.next_count();
     // A version of before did not look at flows: there were none.
+    const std::size_t flows = this->width() - first_flow();
+    // Another told more species apart: what it has seen is of no use here, and the watch begins anew.
+    const std::size_t of_species = this->width(species_count_);
+    if (species_count_ > groups_.size() && (width == of_species || width == of_species - flows)) return;
     if (width != this->width() && width != first_flow()) throw std::invalid_argument("saved looks are of another run");
     while (!numbers.empty()) {
         Look look{.time = numbers.next(), .numbers = {}};

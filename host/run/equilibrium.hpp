@@ -40,19 +40,18 @@ public:
 private:
     struct Group {
         std::string name;
-        double mass = 0.0;
-        double radius = 0.0;
         double balls = 0.0;
     };
     struct Mode {
         std::size_t group = 0;
         int axis = 0;
-        double phase = 0.0;  // of the wave, in periods
     };
-    /// In which all balls may flow, along any axis.
+    /// In which all balls may flow, along any axis, and each group be uneven: its mode is `first` + group * `stride`.
     struct Wave {
         int axis = 0;
-        double phase = 0.0;
+        double phase = 0.0;  // in periods
+        std::size_t first = 0;
+        std::size_t stride = 0;
     };
     /// Of a frame: a number for each mode, the temperature of each group over that of all, the kurtosis, the momentum
     /// in each wave along each axis.
@@ -64,6 +63,7 @@ private:
     struct Row {
         std::size_t group = 0;  // groups_.size() or more: none
         double mass = 0.0;
+        double radius = 0.0;
     };
     /// Over the balls of a frame.
     struct Sums {
@@ -82,6 +82,8 @@ private:
         double since = -std::numeric_limits<double>::infinity();
         std::string last;
     };
+    std::vector<std::size_t> grouped(const std::vector<Species>& table, const std::vector<double>& counts,
+                                     std::vector<std::size_t> kinds, double all);
     [[nodiscard]] std::pair<double, double> at_equilibrium(std::size_t number) const;
     [[nodiscard]] std::size_t settled(std::size_t number) const;
     [[nodiscard]] Settling settling() const;
@@ -89,7 +91,8 @@ private:
     [[nodiscard]] std::string name_of(std::size_t number) const;
     /// Of the numbers of a look, the first that is a flow.
     [[nodiscard]] std::size_t first_flow() const { return modes_.size() + groups_.size() + 1; }
-    [[nodiscard]] std::size_t width() const;
+    [[nodiscard]] std::size_t width() const { return width(groups_.size()); }
+    [[nodiscard]] std::size_t width(std::size_t groups) const;
     [[nodiscard]] double height(int axis, double phase, double radius, double at) const;
     [[nodiscard]] double after(const Look& look) const;
     void add(const Frame& frame, std::size_t begin, std::span<const std::uint32_t> rows);
@@ -100,7 +103,8 @@ private:
     double stride_ = 1.0;        // between frames that are looked at, in intervals: a power of two
     double between_collisions_;  // of a ball with others ever new, on average [time]; 0: none move
     Box box_;
-    std::vector<Group> groups_;  // of finite mass, one a species
+    std::vector<Group> groups_;  // of finite mass, one a species, or several alike where there are many
+    std::size_t species_count_;  // of finite mass
     std::vector<Row> rows_;
     std::shared_ptr<const SpeciesById> species_;
     std::vector<Mode> modes_;

@@ -247,7 +247,7 @@ std::string Section::text(std::string_view name) const {
     auto text = *node->value<std::string>();
     if (text.size() > kLongestText)
         fail(name, fmt::format("must be at most {} bytes long, not {}", kLongestText, text.size()));
-    if (visible(text) != text) fail(name, "must not hold control characters");
+    if (visible(text, false) != text) fail(name, "must not hold control characters");
     return text;
 }
 

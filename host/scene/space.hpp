@@ -272,7 +272,10 @@ struct Region {
         for (int axis = 0; axis < Dim; ++axis) {
             low[axis] = fill.region_min[axis];
             length[axis] = fill.region_max[axis] - fill.region_min[axis];
-            wraps[axis] = scene.box.periodic(axis) && length[axis] >= scene.box.size[axis];
+            // By its ends: their distance may round to less than the size that the upper one was made of.
+            const double high = scene.box.min[axis] + scene.box.size[axis];
+            const bool whole = low[axis] <= scene.box.min[axis] && fill.region_max[axis] >= high;
+            wraps[axis] = scene.box.periodic(axis) && whole;
         }
     }
     [[nodiscard]] double volume() const {

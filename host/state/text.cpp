@@ -44,16 +44,38 @@ std::size_t character_bytes(std::string_view text) {
     return length;
 }
 
-std::string visible(std::string_view text) {
-    constexpr unsigned char kBeforeC1 = 0xc2;  // 0x80 to 0x9f in UTF-8
+namespace {
+
+/// Of a character that character_bytes() has measured.
+char32_t code_point(std::string_view text, std::size_t bytes) {
+    constexpr unsigned char kOfFirst[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    char32_t code = static_cast<unsigned char>(text[0]) & kOfFirst[bytes];
+    for (std::size_t k = 1; k < bytes; ++k) code = code << 6U | (static_cast<unsigned char>(text[k]) & 0x3fU);
+    return code;
+}
+
+/// Cannot be seen and makes a line look other than it is: turns its direction, ends it, or hides in a name. The joiners
+/// (200c, 200d) are not among them: scripts are written with them.
+bool is_deceptive(char32_t code) {
+    struct Range {
+        char32_t first, last;
+    };
+    static constexpr Range kRanges[] = {{0x61c, 0x61c},   {0x200b, 0x200b}, {0x200e, 0x200f},  {0x2028, 0x202e},
+                                        {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xe0000, 0xe007f}};
+    return std::ranges::any_of(kRanges, [&](const Range& range) { return code >= range.first && code <= range.last; });
+}
+
+}  // namespace
+
+std::string visible(std::string_view text, bool with_deceptive) {
     std::string result;
     while (!text.empty()) {
         const std::size_t bytes = character_bytes(text);
-        const auto first = static_cast<unsigned char>(text[0]);
-        const auto last = static_cast<unsigned char>(text[bytes == 0 ? 0 : bytes - 1]);
-        const bool c1 = first == kBeforeC1 && last < 0xa0;
-        if (bytes == 0 || first < 0x20 || first == 0x7f || c1) {
-            result += fmt::format("\\x{:02x}", last);
+        const char32_t code = bytes == 0 ? static_cast<unsigned char>(text[0]) : code_point(text, bytes);
+        if (bytes == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+            result += fmt::format("\\x{:02x}", static_cast<unsigned>(code));
+        } else if (with_deceptive && is_deceptive(code)) {
+            result += fmt::format("\\u{{{:x}}}", static_cast<unsigned>(code));
         } else {
             result += text.substr(0, bytes);
         }

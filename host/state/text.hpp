@@ -17,8 +17,9 @@ std::string read_text_file(const std::string& path);
 std::size_t character_bytes(std::string_view text);
 
 /// A text of somebody else's for a terminal or a comment, in one line: control characters, which would end the line or
-/// command the terminal, and bytes that are no UTF-8, as \xNN.
-std::string visible(std::string_view text);
+/// command the terminal, and bytes that are no UTF-8, as \xNN; characters that turn the direction of what is written,
+/// or hide in it, as \u{NNNN}. \param with_deceptive  false: leaves the latter as they are
+std::string visible(std::string_view text, bool with_deceptive = true);
 
 /// Somebody else's words where a format of printf is asked for: a per cent sign stands for itself.
 std::string as_format(std::string_view words);

@@ -385,6 +385,51 @@ mass = 1.0
         self.assertTrue(2048 <= frames < 4096, frames)  # of 6,251
         self.assertTrue(numpy.array_equal(whole, looks("rest.checkpoint.h5")))
 
+    def test_many_kinds_are_looked_at_in_groups(self):
+        count = 400
+        places = numpy.stack([0.5 + numpy.arange(count) % 20, 0.5 + numpy.arange(count) // 20], axis=1)
+        chance = numpy.random.default_rng(7)
+        rows = numpy.hstack([places, chance.normal(size=(count, 2)), 0.2 + 0.2 * chance.random((count, 1)),
+                             1.0 + chance.random((count, 1))])
+        numpy.savetxt(self.folder / "balls.csv", rows, delimiter=",", header="x,y,vx,vy,radius,mass", comments="")
+        self.write("many.toml", """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+boundary = ["periodic", "wall"]
+[run]
+solver = "events"
+until = 40.0
+[output]
+every = 0.2
+[[load]]
+file = "balls.csv"
+""")
+        whole = self.run_json("many.toml", "-o", "whole.h5")
+        self.assertTrue(whole["means"]["equilibrated"], whole["means"]["reason"])
+        self.succeed("run", "many.toml", "-o", "part.h5", "--until", "25.0", "--quiet")
+
+        def numbers(file):
+            names = [name.decode() for name in file["extra/names"][()]]
+            return f"extra/{names.index('average equilibrium watch')}"
+        waves, groups, flows = 3, 16, 3 * 2
+        with h5py.File(self.folder / "part.checkpoint.h5", "r+") as file:
+            place = numbers(file)
+            self.assertEqual(file[place][1], waves * groups + groups + 1 + flows)
+            # An earlier version had a group for each: its looks are left out, and new ones follow.
+            kept = file[place][()]
+            del file[place]
+            file.attrs.pop("checksum")
+            width = waves * count + count + 1 + flows
+            file[place] = numpy.concatenate([[kept[0], width], *([[0.2 * k], numpy.zeros(width)] for k in range(125))],
+                                            axis=None)
+        rest = self.run_json("--resume", "part.checkpoint.h5", "-o", "rest.h5", "--until", "40.0")
+        self.assertEqual(rest["state_hash"], whole["state_hash"])
+        with h5py.File(self.folder / "rest.checkpoint.h5") as file:
+            looks = (len(file[numbers(file)]) - 2) / (1 + file[numbers(file)][1])
+        self.assertIn(looks, (75, 76))
+
     def test_default_intervals_are_the_ones_that_the_run_started_with(self):
         self.write("gas.toml", MIXTURE % "events" + observed("events"))
         self.carom("run", "gas.toml", "-o", "whole.h5", "--quiet")

@@ -148,6 +148,17 @@ class Bench(ProgramTest):
         self.assertEqual({row["rung"] for row in results["rows"]}, {"textbook"})
         self.assertNotIn("fraction_of_limit", results["rows"][0], "without copy nothing is known of the limit")
 
+    def test_many_repeats_do_not_pass_the_limits(self):
+        few = [word for k, word in enumerate(SMALL) if "--repeats" not in SMALL[k - 1:k + 1]]
+        for only in ("copy", "textbook", "events"):
+            for limit in (["--limit", "1"], ["--patience", "2"]):
+                result = self.succeed(*few, "--only", only, "--threads", "1", "--repeats", "500", *limit, "--json")
+                results = json.loads(result.out)
+                self.assertLess(results["seconds"], 5.0, (only, limit))
+                self.assertEqual(results["rows"], [])
+                for case in results["left_out"]:
+                    self.assertRegex(case["why"], f"would take about [0-9.]+ s \\({limit[0]}\\)|the time for all is over")
+
     def test_what_does_not_fit_is_left_out_with_a_reason(self):
         dense = [word.replace("0.3", "0.3,0.89") for word in SMALL]
         result = self.succeed(*dense, "--only", "spring", "--threads", "1", "--precision", "single")

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "host/bench/bench_case.hpp"
 #include "host/bench/bench_report.hpp"
@@ -67,6 +68,15 @@ TEST(BenchMeasure, TakesWhatItIsAskedToTake) {
     EXPECT_GE(done, 200 + 4 * measured.steps) << "the warming up comes beside the repeats";
     EXPECT_EQ(measured.steps_per_second.repeats, 4);
     EXPECT_LE(measured.steps_per_second.most, 10000.0) << "no step is faster than it can be";
+}
+
+TEST(BenchMeasure, BeginsNoRepeatWhenTheTimeIsOver) {
+    const auto sleep = [](std::uint64_t steps) { std::this_thread::sleep_for(std::chrono::microseconds(100 * steps)); };
+    const MeasureOptions options{.repeat_seconds = 0.01, .repeats = 1000, .most_seconds = 0.05};
+    const Measured measured = measure(sleep, options);
+    EXPECT_GE(measured.steps_per_second.repeats, 1);
+    EXPECT_LE(measured.steps_per_second.repeats, 5);
+    EXPECT_EQ(measure(sleep, {.repeat_seconds = 0.01, .repeats = 9, .most_seconds = 0.0}).steps_per_second.repeats, 1);
 }
 
 TEST(BenchTraffic, CountsPositionAndVelocityInAndOut) {

@@ -23,6 +23,10 @@ TEST(Visible, ShowsWhatCommandsATerminalAndWhatIsNoUtf8) {
     EXPECT_EQ(visible("a\n\x1b\x7f\u009b"), "a\\x0a\\x1b\\x7f\\x9b");
     // A byte alone, one that lacks the rest, an overlong form, a surrogate.
     EXPECT_EQ(visible("\xe4lle \xc3"), "\\xe4lle \\xc3");
+    // What turns or hides a part of the line; not what scripts are joined with.
+    EXPECT_EQ(visible("a\u202eb\u200bc\u2028\ufeff\U000e0041"), "a\\u{202e}b\\u{200b}c\\u{2028}\\u{feff}\\u{e0041}");
+    EXPECT_EQ(visible("\u0645\u200c\u0646 \u200d \u2027\u202f\u2070"), "\u0645\u200c\u0646 \u200d \u2027\u202f\u2070");
+    EXPECT_EQ(visible("a\u202eb\n", false), "a\u202eb\\x0a");
     EXPECT_EQ(visible("\xc0\xaf \xed\xa0\x80"), "\\xc0\\xaf \\xed\\xa0\\x80");
 }
 
