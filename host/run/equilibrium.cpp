@@ -132,9 +132,8 @@ std::vector<std::size_t> EquilibriumWatch::grouped(const std::vector<Species>& t
 }
 
 std::size_t EquilibriumWatch::width(std::size_t groups) const {
-    std::size_t numbers = groups + 1;  // temperatures, and the kurtosis
-    for (const Wave& wave : waves_) numbers += groups + static_cast<std::size_t>(box_.dimension);
-    return numbers;
+    const std::size_t temperatures_and_kurtosis = groups + 1;
+    return temperatures_and_kurtosis + waves_.size() * (groups + static_cast<std::size_t>(box_.dimension));
 }
 
 void EquilibriumWatch::look(const Frame& frame) {
