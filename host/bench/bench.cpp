@@ -265,9 +265,8 @@ private:
     /// Without placing the gas: the repeats, and from the same on a smaller one the steps that cannot be fewer and what
     /// comes before them, which grow with it.
     [[nodiscard]] double expected_seconds(const BenchCase& what) const {
-        const double repeats = request_.repeats_or_default() + 1.0;  // and the warming up
         // The rung of output bounds its own.
-        const double least = what.rung == BenchRung::kOutput ? 0.0 : repeats * request_.repeat_seconds();
+        const double least = what.rung == BenchRung::kOutput ? 0.0 : request_.repeats_seconds();
         if (!what.gas) return least;
         const auto n = static_cast<double>(what.gas->balls);
         double seconds = least;
@@ -280,6 +279,7 @@ private:
         }
         if (before == nullptr) return least;
         if (what.rung != BenchRung::kEvents) {
+            const double repeats = request_.repeats_or_default() + 1.0;  // and the warming up
             const double steps = n / before->rate.median;
             seconds = std::max(least, repeats * static_cast<double>(least_steps(what.rung)) * steps);
         }

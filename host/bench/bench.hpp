@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -56,11 +57,15 @@ struct BenchRequest {
     std::vector<BenchRung> rungs;
     int repeats = 0;        ///< of each measurement; 0: 3 if quick, else 5
     double limit = 0.0;     ///< for everything [s]; 0: 48 s if quick, else none
-    double patience = 0.0;  ///< for one measurement [s]; 0: 3 s if quick, else 60 s
+    double patience = 0.0;  ///< for one measurement [s]; 0: 3 s if quick, else 60 s, or twice what its repeats take
 
     [[nodiscard]] int repeats_or_default() const { return repeats > 0 ? repeats : (quick ? 3 : 5); }
     [[nodiscard]] double limit_or_default() const { return limit > 0.0 ? limit : (quick ? 48.0 : 1e30); }
-    [[nodiscard]] double patience_or_default() const { return patience > 0.0 ? patience : (quick ? 3.0 : 60.0); }
+    [[nodiscard]] double patience_or_default() const {
+        return patience > 0.0 ? patience : std::max(quick ? 3.0 : 60.0, 2.0 * repeats_seconds());
+    }
+    /// The repeats of a measurement and their warming up, at least [s].
+    [[nodiscard]] double repeats_seconds() const { return (repeats_or_default() + 1) * repeat_seconds(); }
     /// One repeat lasts about this long [s].
     [[nodiscard]] double repeat_seconds() const { return quick ? 0.1 : 0.5; }
 };

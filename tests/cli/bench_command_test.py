@@ -151,8 +151,8 @@ class Bench(ProgramTest):
     def test_many_repeats_do_not_pass_the_limits(self):
         few = [word for k, word in enumerate(SMALL) if "--repeats" not in SMALL[k - 1:k + 1]]
         for only in ("copy", "textbook", "events"):
-            for limit in (["--limit", "1"], ["--patience", "2"]):
-                result = self.succeed(*few, "--only", only, "--threads", "1", "--repeats", "500", *limit, "--json")
+            for limit in (["--limit", "1"], ["--patience", "1"]):
+                result = self.succeed(*few, "--only", only, "--threads", "1", "--repeats", "30", *limit, "--json")
                 results = json.loads(result.out)
                 self.assertLess(results["seconds"], 5.0, (only, limit))
                 self.assertEqual(results["rows"], [])
@@ -170,7 +170,7 @@ class Bench(ProgramTest):
     def test_an_interruption_keeps_what_was_measured(self):
         process = self.start("bench", "--only", "integrate", "--sizes", "1000", "--repeats", "1000", "--backend", "cpu",
                              "--fractions", "0.3", "--dimension", "2,3", "--quick", "-o", "a.json", "--precision",
-                             "single", "--threads", "1")
+                             "single", "--threads", "1", "--limit", "1000")
         while "integrate" not in (line := process.stderr.readline()):
             self.assertNotEqual(line, "", "it is over")
         process.send_signal(signal.SIGINT)
