@@ -240,6 +240,24 @@ double bath_time(const GasFacts& facts, const Box& box, const Stage& stage) {
     return rate > 0.0 ? facts.heat_capacity() / rate : std::numeric_limits<double>::infinity();
 }
 
+/// GasFacts::spreading_time: of the longest wave that fits, and of one in a column.
+void add_spreading(GasFacts& facts, const Box& box) {
+    if (!(facts.andersen > 0.0) || !(facts.temperature > 0.0)) return;
+    // Kinds change places without any pressure.
+    const double stiffness =
+        facts.uniform && facts.is_fluid() ? isothermal_stiffness(facts.dimension, facts.packing_fraction) : 1.0;
+    for (int axis = 0; axis < facts.dimension; ++axis) {
+        const auto k = static_cast<std::size_t>(axis);
+        const auto& [low, high] = box.faces[k];
+        const double fall = 0.5 * facts.mass * std::abs(facts.gravity[k]) / facts.temperature;  // over T, half
+        const bool open = low == Face::kOpen || high == Face::kOpen;
+        if (open && fall == 0.0) continue;
+        const double wave = open ? 0.0 : (box.periodic(axis) ? 2.0 : 1.0) * kPi / box.length(axis, facts.radius);
+        facts.spreading_time[k] =
+            redrawn_spreading_time(wave * wave + fall * fall, stiffness, facts.mass, facts.temperature, facts.andersen);
+    }
+}
+
 double stiffness_of(const SolverDescription& description) {
     for (const auto& [name, value] : description.parameters) {
         if (name == "stiffness") return value;
@@ -293,6 +311,11 @@ double GasFacts::heat_diffusivity() const {
     const double chi = contact_value(dimension, compressibility(), packing_fraction);
     return enskog_conductivity(dimension, packing_fraction, diameter, chi, temperature, mass) /
            (0.5 * dimension * number_density);
+}
+
+bool GasFacts::spreads(int axis) const {
+    constexpr double kLeast = 10.0;
+    return measured_time >= kLeast * spreading_time[static_cast<std::size_t>(axis)];
 }
 
 bool GasFacts::is_fluid() const { return packing_fraction < largest_fluid_fraction(dimension); }
@@ -377,6 +400,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
             facts.bath_time = std::max(facts.bath_time, bath_time(facts, run.box(), stage));
         }
     }
+    add_spreading(facts, run.box());
     facts.measured_time = run.measured_time(from);
     facts.bath = facts.bath_temperature > 0.0 && facts.bath_time <= kMostOfForgetting * facts.measured_time;
     for (int axis = 0; axis < facts.dimension; ++axis) {

@@ -57,6 +57,7 @@ constexpr double kBiasedRounding = 0.05;
 constexpr double kSteppedBath = 0.002;  // of its temperature: velocities are drawn half a step before
 constexpr double kSideWalls = 0.5;      // times the surface of side walls over the volume, in diameters
 constexpr double kCanonicalKurtosis = 3.0;
+constexpr const char* kSlowSpreading = "density spreads too slowly in this bath";
 constexpr double kHighColumn = 10.0;  // scale heights, from which on a ceiling takes nothing of the weight
 
 void judge(TheoryCheck& check, const std::string& unsettled, double most, double most_drift) {
@@ -329,7 +330,10 @@ private:
                     .error = error,
                     .expected = facts.balls * facts.mass * std::abs(g),
                     .scale = area * floor->mean},
-                   creeps(facts, axis) && run_.unsettled.empty() ? "walls beside push too" : run_.unsettled);
+                   !run_.unsettled.empty() ? run_.unsettled
+                   : creeps(facts, axis)   ? "walls beside push too"
+                   : !facts.spreads(axis)  ? kSlowSpreading
+                                           : "");
         }
     }
 
@@ -570,7 +574,10 @@ private:
                                                                            "velocity"};
         const bool apart =
             facts.may_miss_bath() && std::ranges::find(kOfOneTemperature, info.kind) != kOfOneTemperature.end();
-        return apart && run_.unsettled.empty() ? "a bath that balls may never meet" : run_.unsettled;
+        if (!run_.unsettled.empty()) return run_.unsettled;
+        if (apart) return "a bath that balls may never meet";
+        const bool slow = info.kind == "density" && !facts.spreads(info.x.of_box());
+        return slow ? kSlowSpreading : "";
     }
 
     /// Whether the lags that D is taken from, an eighth of the samples' time and more, are several of the times in

@@ -30,6 +30,16 @@ inline double redrawn_way_time(double diameter, double mass, double temperature,
     return 0.25 * diameter * diameter * mass * rate / temperature;
 }
 
+/// In which a wave of density is forgotten where a bath redraws velocities at a rate, the integral of its correlation
+/// [time]. A wave that friction -rate v damps obeys x'' + rate x' + c^2 k^2 x = 0, c^2 = (dp/dn) / m, so this is
+/// rate / (c^2 k^2), whether it swings or, at rates above 2 c k, spreads by diffusion.
+/// \param squared_wave_vector  k^2 [1/length^2]
+/// \param stiffness            (dp/dn) / T, as isothermal_stiffness
+inline double redrawn_spreading_time(double squared_wave_vector, double stiffness, double mass, double temperature,
+                                     double rate) {
+    return rate * mass / (stiffness * temperature * squared_wave_vector);
+}
+
 /// What is left of what two balls have in common because one flow carries both: they part, and the flow of the longest
 /// wave in a box, of wave vector k, is as long the same for both as their distance has changed by less than that wave.
 /// The mean of exp(-k^2 W(t) / d) over all pairs of times on a way, W / d = 2 D t: 1 for short ways, 0 for long ones.

@@ -614,7 +614,8 @@ values = {list(range(30))}
         while self.lines() < 2:
             self.assertIsNone(process.poll(), "ended before anything was written")
             time.sleep(0.002)
-        self.write("balls.csv", "x,y,vx\n2,2,3\n")
+        self.write("other.csv", "x,y,vx\n2,2,3\n")
+        os.replace(self.folder / "other.csv", self.folder / "balls.csv")  # at once: a run may be reading it
         err = process.communicate(timeout=120)[1]
         self.assertIn("balls.csv has been changed since the first run read it", err)
         self.assertEqual(process.returncode, 2, err)
