@@ -145,6 +145,41 @@ TEST(Verdict, OnAWeightHasTheErrorOfTheMomentum) {
     EXPECT_NEAR(weight(held, 100.0).error, 60.0, 1e-9) << "velocities come from elsewhere too";
 }
 
+/// A bath that redraws velocities damps waves of density, which spread by diffusion then: longer than a run of which
+/// all errors are too small.
+TEST(Verdict, OnADensityIsNoneWhereItSpreadsTooSlowly) {
+    const auto andersen = [](double rate) {
+        return fmt::format("[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = {}\n", rate);
+    };
+    const auto density = [](Gas gas) {
+        constexpr std::size_t kSlices = 10;
+        RunAverage profile{{.name = "n", .kind = "density", .x = {"x", "m", kSlices}}, {.samples = 100.0}};
+        for (std::size_t k = 0; k < kSlices; ++k) {
+            profile.table.x.push_back(1.0 + 2.0 * static_cast<double>(k));
+            profile.table.values.push_back(0.25 + (k < 5 ? 0.03 : -0.03));
+            profile.table.errors.push_back(0.01);
+        }
+        return average_checks(gas.run, {&profile, 1}).front().words();
+    };
+    const auto force = [](Gas gas) {
+        gas.run.means = {{"wall_pressure.x_min", 0.5, 0.01, 1.0}, {"wall_pressure.x_max", 0.4, 0.01, 1.0}};
+        return theory_checks(gas.run, {}).front().words();
+    };
+    // rate m / (T s k^2) = 10 is 0.86, 2 for a wave of two lengths.
+    const double stiffness = isothermal_stiffness(2, 100.0 * std::numbers::pi / 4.0 / 400.0);
+    const double k = 2.0 * std::numbers::pi / 20.0;
+    const double rate = 10.0 * stiffness * k * k / 2.0;
+    EXPECT_EQ(density(Gas()), "differs");
+    EXPECT_EQ(density(Gas(andersen(0.99 * rate))), "differs");
+    EXPECT_EQ(density(Gas(andersen(1.01 * rate))), "density spreads too slowly in this bath");
+    const std::string walls = "\"wall\", \"periodic\"";
+    const double half = std::numbers::pi / 19.0;
+    const double packing = 100.0 * std::numbers::pi / 4.0 / (19.0 * 20.0);
+    const double between = 10.0 * isothermal_stiffness(2, packing) * half * half / 2.0;
+    EXPECT_EQ(force(Gas(andersen(0.99 * between), walls)), "differs");
+    EXPECT_EQ(force(Gas(andersen(1.01 * between), walls)), "density spreads too slowly in this bath");
+}
+
 /// Nobody but the bath says how warm a gas is in it; which scatters by sqrt(2 / (d N)).
 TEST(Verdict, OnTheTemperatureOfAGasIsThatOfItsBath) {
     const std::string andersen = "[thermostat]\nkind = \"andersen\"\ntemperature = 1.5\nrate = 5.0\n";
