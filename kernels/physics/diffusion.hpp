@@ -52,6 +52,17 @@ inline double flow_in_common(int dimension, double squared_way, double side) {
     return dimension == 2 ? std::sqrt(mean) : mean;
 }
 
+/// How far that has grown in so long a time, of 1: the flow of a wave carries balls the farther the longer it lasts, up
+/// to 1 / (nu k^2), and what lasts as long as t are waves of k^2 < 1 / (nu t), whose number falls as t^(-d / 2). Each
+/// adds the square of its way over that of a random walk, t^2, so that all add t for disks and t^(1/2) for spheres,
+/// until the longest is reached.
+///
+/// \param decayed  nu k^2 t of the longest wave in the box
+inline double flow_grown(int dimension, double decayed) {
+    const double share = decayed / (1.0 + decayed);
+    return dimension == 2 ? share : std::sqrt(share);
+}
+
 /// Enskog's self-diffusion coefficient of hard balls [length^2/time]: sqrt(T / (pi m)) / (2 n sigma chi) for disks,
 /// 3 sqrt(T / (pi m)) / (8 n sigma^2 chi) for spheres (first Sonine order), times what the higher orders add: 1.02704
 /// and 1.01895. \param number_density  [length^-d] \param contact         chi, as contact_value

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/core/transcendental.hpp"
+#include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/heat_conduction.hpp"
 #include "kernels/physics/pair_distribution.hpp"
@@ -57,6 +58,14 @@ inline double longitudinal_viscosity(int dimension, double packing_fraction, dou
     return 2.0 * (dimension - 1.0) / dimension *
                enskog_viscosity(dimension, packing_fraction, diameter, chi, temperature, mass) +
            enskog_bulk_viscosity(dimension, packing_fraction, diameter, chi, temperature, mass);
+}
+
+/// eta / (n m D): how much faster momentum spreads than balls do.
+inline double schmidt_number(int dimension, double packing_fraction) {
+    const double n = packing_fraction / shell_volume(dimension, 0.0, 0.5);
+    const double chi = contact_value(dimension, hard_compressibility(dimension, packing_fraction), packing_fraction);
+    return enskog_viscosity(dimension, packing_fraction, 1.0, chi, 1.0, 1.0) /
+           (n * enskog_diffusion(dimension, n, 1.0, chi, 1.0, 1.0));
 }
 
 /// Gamma of sound, whose waves of wave number k fade as exp(-Gamma k^2 t) [length^2/time]: half of the longitudinal
