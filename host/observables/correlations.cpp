@@ -219,8 +219,8 @@ public:
     Displacements(const ObserveEntry& request, const AverageContext& context)
         : CorrelationAverage(request, context, Followed::kPlace,
                              context.box.dimension == 2 ? square_ways<2> : square_ways<3>),
-          side_(*std::ranges::max_element(context.box.size)),
-          decay_(flow_decay(context)) {}
+          wave_vector_(longest_wave_vector(context.box)),
+          schmidt_(schmidt_number_of(context)) {}
 
 protected:
     [[nodiscard]] double growth(const Lags& lags, std::size_t from, std::size_t to) const final {
@@ -237,32 +237,32 @@ protected:
         while (2 * correlator().lag(half + 1) <= correlator().lag(k)) ++half;
         // What walls hold back is sooner forgotten.
         const double grows = half < k ? growth(lags, half, k) : 1.0;
-        const double squared_way = lags.at[k].value / axes;
-        const auto dimensions = static_cast<int>(dimension());
-        return grows * flow_in_common(dimensions, squared_way, side_) * flow_grown(dimensions, decay_ * squared_way);
+        return grows * flow_in_common(static_cast<int>(dimension()), lags.at[k].value / axes, wave_vector_, schmidt_);
     }
 
 private:
-    /// nu k^2 t of the longest wave over 2 D t, whatever the temperature: half the Schmidt number of a gas of the mean
-    /// radius, times k^2 [1/length^2].
-    [[nodiscard]] static double flow_decay(const AverageContext& context) {
-        constexpr double kThinnest = 1e-6;
-        const Box& box = context.box;
+    /// Of two lengths between walls.
+    [[nodiscard]] static double longest_wave_vector(const Box& box) {
         double longest = 0.0;
         for (int axis = 0; axis < box.dimension; ++axis) {
             longest = std::max(longest, (box.periodic(axis) ? 1.0 : 2.0) * box.size[static_cast<std::size_t>(axis)]);
         }
+        return 2.0 * kPi / longest;
+    }
+    /// Of hard balls of one size that fill as much of the box.
+    [[nodiscard]] static double schmidt_number_of(const AverageContext& context) {
+        constexpr double kThinnest = 1e-6;
+        const int dimension = context.box.dimension;
         double filled = 0.0;
         context.population->species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
-            filled += static_cast<double>(count) * ball_volume(box.dimension, context.population->table[row].radius);
+            filled += static_cast<double>(count) * ball_volume(dimension, context.population->table[row].radius);
         });
-        const double phi = std::clamp(filled / box.volume(0.0), kThinnest, largest_fluid_fraction(box.dimension));
-        const double k = 2.0 * kPi / longest;
-        return 0.5 * schmidt_number(box.dimension, phi) * k * k;
+        return schmidt_number(
+            dimension, std::clamp(filled / context.box.volume(0.0), kThinnest, largest_fluid_fraction(dimension)));
     }
 
-    double side_;   // the longest of the box
-    double decay_;  // of its longest wave
+    double wave_vector_;  // of the longest wave in the box [1/length]
+    double schmidt_;
 };
 
 class MeanSquareDisplacement final : public Displacements {
