@@ -144,7 +144,7 @@ protected:
 private:
     /// By the longest lags that have blocks enough. Neighbours share the modes of the gas, disks most of all.
     [[nodiscard]] double shared_flow(const Lags& lags) const {
-        constexpr double kLongest = 0.25;  // of the longest such lag on
+        constexpr double kLongest = 0.5;  // of the longest such lag on
         double sum = 0.0;
         double one = 0.0;
         double common = 0.0;
@@ -219,7 +219,7 @@ public:
     Displacements(const ObserveEntry& request, const AverageContext& context)
         : CorrelationAverage(request, context, Followed::kPlace,
                              context.box.dimension == 2 ? square_ways<2> : square_ways<3>),
-          wave_vector_(longest_wave_vector(context.box)),
+          wave_vector_(2.0 * kPi / *std::ranges::max_element(context.box.size)),
           schmidt_(schmidt_number_of(context)) {}
 
 protected:
@@ -241,14 +241,6 @@ protected:
     }
 
 private:
-    /// Of two lengths between walls.
-    [[nodiscard]] static double longest_wave_vector(const Box& box) {
-        double longest = 0.0;
-        for (int axis = 0; axis < box.dimension; ++axis) {
-            longest = std::max(longest, (box.periodic(axis) ? 1.0 : 2.0) * box.size[static_cast<std::size_t>(axis)]);
-        }
-        return 2.0 * kPi / longest;
-    }
     /// Of hard balls of one size that fill as much of the box.
     [[nodiscard]] static double schmidt_number_of(const AverageContext& context) {
         constexpr double kThinnest = 1e-6;
