@@ -144,7 +144,7 @@ protected:
 private:
     /// By the longest lags that have blocks enough. Neighbours share the modes of the gas, disks most of all.
     [[nodiscard]] double shared_flow(const Lags& lags) const {
-        constexpr double kLongest = 0.5;  // of the longest such lag on
+        constexpr double kLongest = 0.25;  // of the longest such lag on
         double sum = 0.0;
         double one = 0.0;
         double common = 0.0;
