@@ -13,6 +13,7 @@
 #include "kernels/physics/linear_spring.hpp"
 #include "kernels/physics/path_length.hpp"
 #include "kernels/physics/restitution.hpp"
+#include "kernels/physics/viscosity.hpp"
 
 // The first time at which a quartic falls below zero, and the contact times that rest on it.
 
@@ -252,9 +253,22 @@ TEST(Diffusion, AFlowCarriesTwoBallsAsLongAsTheyAreNear) {
                 sum += std::exp(-4.0 * kPi * kPi / 9.0 * way * std::abs(i - j) / kSteps) / (kSteps * kSteps);
             }
         }
-        EXPECT_NEAR(flow_in_common(3, way, 3.0), sum, 1e-4 + 2e-3 * sum) << way;
-        EXPECT_DOUBLE_EQ(flow_in_common(2, way, 3.0), std::sqrt(flow_in_common(3, way, 3.0)));
+        // nu k^2 t / 2, W = 2 D t, nu / D = 5.
+        const double k = 2.0 * kPi / 3.0;
+        const double decayed = 0.25 * 5.0 * k * k * way;
+        const double disks = sum * decayed / (1.0 + decayed);
+        EXPECT_NEAR(flow_in_common(2, way, k, 5.0), disks, 2e-3 * disks) << way;
+        EXPECT_NEAR(flow_in_common(3, way, k, 5.0), sum * std::sqrt(disks / sum), 2e-3 * sum) << way;
     }
+    EXPECT_NEAR(flow_in_common(2, 1e3, 1.0, 1e9), 2.0 / 1e3, 3e-6) << "all has grown";
+}
+
+/// In thin gases by their constants alone: 1.022 / 1.02704 and (5 1.016 / 16) / (3 1.01895 / 8).
+TEST(Diffusion, MomentumSpreadsAsBallsDoInThinGasesAndFasterInDenseOnes) {
+    EXPECT_NEAR(schmidt_number(2, 1e-7), 1.022 / 1.02704, 1e-5);
+    EXPECT_NEAR(schmidt_number(3, 1e-7), 5.0 * 1.016 / 16.0 / (3.0 * 1.01895 / 8.0), 1e-5);
+    EXPECT_GT(schmidt_number(2, 0.5), 5.0);
+    EXPECT_GT(schmidt_number(3, 0.4), 5.0);
 }
 
 TEST(Diffusion, ADriftIsTheSpeedOfAllAsOne) {
