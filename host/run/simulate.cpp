@@ -240,6 +240,8 @@ public:
         measured_.events = static_cast<double>(outcome.step - outcome.first_step);
         if (outcome.status != ExitStatus::kSystemFailure) {
             theory = theory_of_numbers(measured_, outcome.means, averages_);
+            std::ranges::move(spreading_warnings(measured_, averages_.infos()),
+                              std::back_inserter(outcome.report.warnings));
         }
         const OutputFiles& files = options_.files;
         if (!writer_ || (changing_ != nullptr && !changing_->can_be_saved())) outcome.checkpoint_time = {};

@@ -763,6 +763,31 @@ std::vector<TheoryCheck> theory_checks(const MeasuredRun& run, std::span<const R
     return checks.take();
 }
 
+std::vector<std::string> spreading_warnings(const MeasuredRun& run, std::span<const AverageInfo> averages) {
+    static constexpr std::string_view kAxes = "xyz";
+    const GasFacts facts = gas_facts(run, "", run.means_since);
+    std::vector<std::string> warnings;
+    for (int axis = 0; axis < run.dimension(); ++axis) {
+        if (facts.spreads(axis)) continue;
+        const char name = kAxes[static_cast<std::size_t>(axis)];
+        std::string of;
+        const std::string walls = fmt::format("wall_pressure.{}", name);
+        if (std::ranges::any_of(run.means, [&](const MeasuredMean& mean) { return mean.name.starts_with(walls); })) {
+            of = walls;
+        }
+        for (const AverageInfo& info : averages) {
+            const bool along = info.kind == "density_map" || (info.kind == "density" && info.x.of_box() == axis);
+            if (along) of += (of.empty() ? "" : ", ") + info.name;
+        }
+        if (of.empty()) continue;
+        warnings.push_back(
+            fmt::format("density spreads along {} in {:.3g} s in this bath: errors of {} are too small in "
+                        "runs shorter than ten times that",
+                        name, facts.spreading_time[static_cast<std::size_t>(axis)], of));
+    }
+    return warnings;
+}
+
 void leave_out_walls(RunAverage& average, double radius, const Box& box) {
     const int axis = average.info.x.of_box();
     const double half = 0.5 * box.size[axis] / static_cast<double>(average.info.x.points);

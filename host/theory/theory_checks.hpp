@@ -28,6 +28,10 @@ std::vector<TheoryCheck> average_checks(const MeasuredRun& run, std::span<const 
 /// All that a run measured and theory has a number or a curve for.
 std::vector<TheoryCheck> theory_checks(const MeasuredRun& run, std::span<const RunAverage> averages);
 
+/// A warning for each axis along which a bath lets density spread too slowly for errors of what is measured: pressures
+/// on walls across it, and densities. \param averages  of the run
+std::vector<std::string> spreading_warnings(const MeasuredRun& run, std::span<const AverageInfo> averages);
+
 /// Theory's curves beside a quantity of a run's rows, or a group of them ("pressure"): what slow walls make of a gas,
 /// sound between walls at rest, and for the second half p = Z n T at the temperature that the run had then. None where
 /// there is no theory.

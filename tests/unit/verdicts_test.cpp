@@ -178,6 +178,18 @@ TEST(Verdict, OnADensityIsNoneWhereItSpreadsTooSlowly) {
     const double between = 10.0 * isothermal_stiffness(2, packing) * half * half / 2.0;
     EXPECT_EQ(force(Gas(andersen(0.99 * between), walls)), "differs");
     EXPECT_EQ(force(Gas(andersen(1.01 * between), walls)), "density spreads too slowly in this bath");
+    const auto warning = [](Gas gas, const std::vector<AverageInfo>& infos) {
+        gas.run.means = {{"wall_pressure.x_min", 0.5, 0.01, 1.0}};
+        const std::vector<std::string> warnings = spreading_warnings(gas.run, infos);
+        return warnings.empty() ? "" : warnings.front();
+    };
+    EXPECT_EQ(warning(Gas(andersen(0.99 * between), walls), {}), "");
+    EXPECT_EQ(
+        warning(Gas(andersen(1.01 * between), walls), {{.name = "n", .kind = "density_map"}}),
+        "density spreads along x in 10.1 s in this bath: errors of wall_pressure.x, n are too small in runs shorter "
+        "than ten times that");
+    Gas periodic(andersen(100.0));
+    EXPECT_TRUE(spreading_warnings(periodic.run, {}).empty()) << "nothing that is measured knows of it";
 }
 
 /// Nobody but the bath says how warm a gas is in it; which scatters by sqrt(2 / (d N)).
