@@ -34,6 +34,8 @@ constexpr double kFlowSlack = 1.1;
 constexpr double kSharp = 0.1;
 /// Species that are told apart. Of a few balls no number says much, and among thousands of kinds one is off by chance.
 constexpr std::size_t kMostGroups = 16;
+/// Balls of each where more are taken together, in fewer groups: by 5 sigma one that stands on one side shows.
+constexpr double kLeastInGroup = 40.0;
 /// Half a megabyte of a gas of one kind, at most some 5 of many.
 constexpr std::size_t kMostLooks = 4096;
 constexpr std::size_t kAtOnce = 4096;  // balls that are looked at
@@ -105,6 +107,7 @@ std::vector<std::size_t> EquilibriumWatch::grouped(const std::vector<Species>& t
     const bool many = kinds.size() > kMostGroups;
     const auto size = [&](std::size_t k) { return std::pair(table[k].mass, table[k].radius); };
     if (many) std::ranges::stable_sort(kinds, {}, size);
+    const double groups = std::clamp(std::floor(all / kLeastInGroup), 2.0, static_cast<double>(kMostGroups));
     std::vector<std::size_t> place(table.size(), table.size());
     std::size_t part = 0;
     double before = 0.0;
@@ -112,7 +115,7 @@ std::vector<std::size_t> EquilibriumWatch::grouped(const std::vector<Species>& t
     for (const std::size_t k : kinds) {
         // Where its middle ball stands among all.
         const double middle = (before + 0.5 * counts[k]) / all;
-        const auto next = static_cast<std::size_t>(middle * static_cast<double>(kMostGroups));
+        const auto next = static_cast<std::size_t>(middle * groups);
         before += counts[k];
         if (!many || groups_.empty() || next != part) {
             part = next;

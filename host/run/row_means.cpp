@@ -185,6 +185,14 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
         std::vector<double> batches;
         for (std::size_t b = 0; b < series_.batches(); ++b) batches.push_back(series_.batch_mean(b, k));
         if (batches.size() < kLeastJudged) continue;
+        // Constant but at the start, as the temperature that a thermostat scales to: what is left of it is rounding.
+        std::size_t settled = 0;
+        while (settled < batches.size() && varies(k, settled)) ++settled;
+        if (2 * settled <= batches.size()) {
+            equilibrated = equilibrated.value_or(true);
+            from = std::max(from, settled);
+            continue;
+        }
         // Some dozens: means of many rows are nearly Gaussian, which the virial of a few contacts is not.
         std::size_t joined = 1;
         while (batches.size() > kMostJudged) {

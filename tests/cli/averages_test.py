@@ -413,7 +413,7 @@ file = "balls.csv"
         def numbers(file):
             names = [name.decode() for name in file["extra/names"][()]]
             return f"extra/{names.index('average equilibrium watch')}"
-        waves, groups, flows = 3, 16, 3 * 2
+        waves, groups, flows = 3, 10, 3 * 2
         with h5py.File(self.folder / "part.checkpoint.h5", "r+") as file:
             place = numbers(file)
             self.assertEqual(file[place][1], waves * groups + groups + 1 + flows)

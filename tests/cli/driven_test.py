@@ -188,6 +188,32 @@ velocity = [1.0, 0.3]
                      "--set", "output.every=0.004", "--set", "thermostat.kind=rescale", "--set",
                      "thermostat.temperature=1.0", "--set", "thermostat.every=0.001", "-o", "scaled.h5")
 
+    def test_a_temperature_that_is_scaled_to_is_settled(self):
+        # After the first time it is off by rounding alone, of which no statistics tell anything.
+        self.write("scaled.toml", """
+[scene]
+dimension = 2
+[box]
+size = [40.0, 40.0]
+boundary = ["periodic", "periodic"]
+[run]
+solver = "events"
+until = 50.0
+[thermostat]
+kind = "rescale"
+temperature = 1.0
+every = 1.0
+[[fill]]
+count = 400
+radius = 0.5
+mass = 1.0
+temperature = 1.5
+""")
+        for seed in range(1, 16):
+            means = self.run_json("scaled.toml", "--force", "--set", f"scene.seed={seed}")["means"]
+            self.assertTrue(means["equilibrated"], (seed, means))
+            self.assertAlmostEqual(means["values"]["temperature"]["mean"], 1.0, delta=1e-9)
+
     def test_rows_of_driven_runs_keep_their_names(self):
         (self.folder / "driven.toml").write_text(SCENE + "[[observe]]\nname = 'heat'\nkind = 'msd'\n")
         result = self.carom("check", "driven.toml")
