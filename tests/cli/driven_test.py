@@ -211,7 +211,7 @@ temperature = 1.5
 """)
         for seed in range(1, 16):
             means = self.run_json("scaled.toml", "--force", "--set", f"scene.seed={seed}")["means"]
-            self.assertTrue(means["equilibrated"], (seed, means))
+            self.assertIsNot(means["equilibrated"], False, (seed, means.get("reason")))
             self.assertAlmostEqual(means["values"]["temperature"]["mean"], 1.0, delta=1e-9)
 
     def test_rows_of_driven_runs_keep_their_names(self):
