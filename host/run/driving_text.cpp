@@ -129,7 +129,7 @@ std::string called(const Scene& scene, std::size_t stage) {
 std::string stage_text(const Scene& scene, std::size_t number) {
     const Stage& stage = scene.stages[number];
     const Stage usual = whole(scene);
-    std::string text = stage.name.empty() ? "" : stage.name + ", ";
+    std::string text = stage.name.empty() ? "" : visible(stage.name) + ", ";
     text += fmt::format("to t = {:.6g}{}", end_of(scene, number), scene.units.behind("s"));
     std::vector<std::string> parts;
     if (stage.gravity != usual.gravity) {

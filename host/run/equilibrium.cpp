@@ -30,6 +30,13 @@ constexpr double kLeastCollisions = 5.0;
 constexpr double kMostSigmas = 5.0;
 /// Times that for flows, of which a look has many numbers: by chance one in 2 x 10^7.
 constexpr double kFlowSlack = 1.1;
+/// The sum of the squares of so many independent deviations is more in one of 10^6 looks (Wilson and Hilferty 1931).
+double most_squares(double count) {
+    constexpr double kSigmas = 4.75;  // which a Gaussian is above so often
+    const double variance = 2.0 / (9.0 * count);
+    const double root = 1.0 - variance + kSigmas * std::sqrt(variance);
+    return count * root * root * root;
+}
 /// Of its value at equilibrium: what chance moves by less than that need not be followed for long.
 constexpr double kSharp = 0.1;
 /// Species that are told apart. Of a few balls no number says much, and among thousands of kinds one is off by chance.
@@ -342,6 +349,24 @@ EquilibriumWatch::Settling EquilibriumWatch::settling() const {
         settles(since(k), groups_.size() > 1
                               ? fmt::format("{} is not mixed along {}", groups_[modes_[k].group].name, axis)
                               : fmt::format("balls are unevenly spread along {}", axis));
+    }
+    // Each of many kinds is of few balls, and may stand to one side by chance; not all do.
+    const double most = most_squares(static_cast<double>(groups_.size()));
+    for (const Wave& wave : waves_) {
+        const auto squares = [&](const Look& look) {
+            double sum = 0.0;
+            for (std::size_t group = 0; group < groups_.size(); ++group) {
+                const std::size_t mode = wave.first + group * wave.stride;
+                const double sigmas = look.numbers[mode] / at_equilibrium(mode).second;
+                sum += sigmas * sigmas;
+            }
+            return sum;
+        };
+        std::size_t first = looks_.size();
+        while (first > 0 && squares(looks_[first - 1]) <= most) --first;
+        if (first == 0) continue;
+        settles(first < looks_.size() ? looks_[first].time : std::numeric_limits<double>::infinity(),
+                fmt::format("the kinds of balls are not mixed along {}", kAxes[static_cast<std::size_t>(wave.axis)]));
     }
     const auto dimension = static_cast<std::size_t>(box_.dimension);
     for (std::size_t k = first_flow(); k < width(); ++k) {

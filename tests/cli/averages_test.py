@@ -431,6 +431,26 @@ file = "balls.csv"
             looks = (len(file[numbers(file)]) - 2) / (1 + file[numbers(file)][1])
         self.assertIn(looks, (75, 76))
 
+    def test_kinds_of_few_balls_that_stand_apart_are_not_mixed(self):
+        # Of 15 species of 8 balls none is off by more than chance may have it, all together are.
+        scene = ["[scene]\ndimension = 2\n[box]\nsize = [48.0, 10.0]\nboundary = ['wall', 'periodic']\n[run]\n"
+                 "solver = 'events'\nuntil = 40.0\n"]
+        for k in range(16):
+            low, high = (0.0, 24.0) if k < 8 else (24.0, 48.0)
+            radius = (0.4 if k < 8 else 0.27) + 0.004 * k
+            scene.append(f"[[species]]\nname = 'kind {k}'\nradius = {radius}\nmass = {8.0 * radius ** 2}\n[[fill]]\n"
+                         f"species = 'kind {k}'\ncount = 8\ntemperature = 1.0\n"
+                         f"region = {{ min = [{low}, 0.0], max = [{high}, 10.0] }}\n")
+        self.write("apart.toml", "".join(scene))
+        for seed in (1, 2, 3):
+            means = self.run_json("apart.toml", "--force", "--set", f"scene.seed={seed}")["means"]
+            self.assertFalse(means["equilibrated"], means.get("since"))
+            self.assertRegex(means["reason"], "mixed along x")
+        self.write("mixed.toml", "".join(scene).replace("max = [24.0", "max = [48.0").replace("min = [24.0", "min = [0.0"))
+        mixed = [self.run_json("mixed.toml", "--force", "--set", f"scene.seed={seed}", "--set", "run.until=150")["means"]
+                 for seed in range(1, 9)]
+        self.assertFalse([means["reason"] for means in mixed if "mixed" in means.get("reason", "")])
+
     def test_default_intervals_are_the_ones_that_the_run_started_with(self):
         self.write("gas.toml", MIXTURE % "events" + observed("events"))
         self.carom("run", "gas.toml", "-o", "whole.h5", "--quiet")

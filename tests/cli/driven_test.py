@@ -188,6 +188,15 @@ velocity = [1.0, 0.3]
                      "--set", "output.every=0.004", "--set", "thermostat.kind=rescale", "--set",
                      "thermostat.temperature=1.0", "--set", "thermostat.every=0.001", "-o", "scaled.h5")
 
+    def test_the_name_of_a_stage_is_shown_as_it_is(self):
+        text = SCENE.split("[thermostat]")[0]
+        self.write("named.toml", text + '[[stage]]\nname = "a\\u202Eb\\u200Bc"\nuntil = 0.1\n')
+        for command in (["check", "named.toml"], ["run", "named.toml", "--until", "0.1", "--force"]):
+            result = self.carom(*command)
+            said = result.out + result.err
+            self.assertIn("a\\u{202e}b\\u{200b}c", said, result.status)
+            self.assertNotRegex(said, "[\u202e\u200b]")
+
     def test_a_temperature_that_is_scaled_to_is_settled(self):
         # After the first time it is off by rounding alone, of which no statistics tell anything.
         self.write("scaled.toml", """
