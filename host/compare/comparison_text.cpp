@@ -99,7 +99,8 @@ std::string end_words(const Comparison& comparison) {
 }  // namespace
 
 std::string comparison_text(const Comparison& comparison, const Scene& scene) {
-    std::string text = fmt::format("{}{}\n", visible(scene.path), scene.title.empty() ? "" : ": " + visible(scene.title));
+    std::string text =
+        fmt::format("{}{}\n", visible(scene.path), scene.title.empty() ? "" : ": " + visible(scene.title));
     for (const Findings& section : comparison.sections) {
         text += "\n" + section.name + "\n";
         for (const Check& check : section.checks) {

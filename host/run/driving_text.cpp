@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "host/state/text.hpp"
+
 namespace carom {
 
 namespace {
@@ -123,7 +125,7 @@ std::size_t reached(const Scene& scene) {
 /// stage[1] "compress"
 std::string called(const Scene& scene, std::size_t stage) {
     const std::string& name = scene.stages[stage].name;
-    return fmt::format("stage[{}]{}", stage, name.empty() ? "" : fmt::format(" \"{}\"", name));
+    return fmt::format("stage[{}]{}", stage, name.empty() ? "" : fmt::format(" \"{}\"", visible(name)));
 }
 
 std::string stage_text(const Scene& scene, std::size_t number) {

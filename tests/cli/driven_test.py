@@ -190,7 +190,7 @@ velocity = [1.0, 0.3]
 
     def test_the_name_of_a_stage_is_shown_as_it_is(self):
         text = SCENE.split("[thermostat]")[0]
-        self.write("named.toml", text + '[[stage]]\nname = "a\\u202Eb\\u200Bc"\nuntil = 0.1\n')
+        self.write("named.toml", text + '[[stage]]\nname = "a\\u202Eb\\u200Bc"\nuntil = 20.0\n')
         for command in (["check", "named.toml"], ["run", "named.toml", "--until", "0.1", "--force"]):
             result = self.carom(*command)
             said = result.out + result.err
