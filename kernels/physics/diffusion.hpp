@@ -48,7 +48,7 @@ inline double redrawn_spreading_time(double squared_wave_vector, double stiffnes
 /// left: 1 for short ways, 0 for long ones. But it grows before: a flow carries balls the farther the longer it lasts.
 /// What lasts as long as t are waves of k^2 < 1 / (nu t), whose number falls as t^(-d / 2), and each adds the square of
 /// its way over that of a random walk, t^2; so that all add t for disks and t^(1/2) for spheres, until the longest is
-/// reached. Of 400 disks at a packing fraction of 0.2 this fits all lags from 8 to 380 mean free times.
+/// reached. Of 400 disks at a packing fraction of 0.2 this fits all lags from 9 to 460 mean free times.
 ///
 /// \param squared_way  mean square displacement of a ball along an axis, W / d [length^2]
 /// \param k            of the longest wave [1/length]

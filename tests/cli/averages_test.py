@@ -432,7 +432,7 @@ file = "balls.csv"
         self.assertIn(looks, (75, 76))
 
     def test_kinds_of_few_balls_that_stand_apart_are_not_mixed(self):
-        # Of 15 species of 8 balls none is off by more than chance may have it, all together are.
+        # Of 16 species of 8 balls none is off by more than chance may have it, all together are.
         scene = ["[scene]\ndimension = 2\n[box]\nsize = [48.0, 10.0]\nboundary = ['wall', 'periodic']\n[run]\n"
                  "solver = 'events'\nuntil = 40.0\n"]
         for k in range(16):
