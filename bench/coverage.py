@@ -64,6 +64,7 @@ DIFFUSION = {
     "60 disks under gravity, periodic": (2, "events", 60, 0.05, ["periodic", "wall"], 0.2, 4.0, 300),
     "100 spheres under gravity, periodic": (3, "events", 100, 0.02, ["periodic", "periodic", "wall"], 0.5, 2.0, 300),
     "60 disks, walls": (2, "events", 60, 0.3, "wall", 0.0, 2.0, 300),
+    "dense disks, a short run": (2, "events", 200, 0.5, "periodic", 0.0, 0.0128, 400),
     "24 disks, periodic": (2, "events", 24, 0.2, "periodic", 0.0, 2.0, 400),
     "6 disks, periodic": (2, "events", 6, 0.2, "periodic", 0.0, 2.0, 400),
     "6 spheres, walls": (3, "events", 6, 0.1, "wall", 0.0, 2.0, 400),

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,7 +12,7 @@
 #include "host/observables/correlator.hpp"
 #include "host/observables/registry.hpp"
 #include "kernels/physics/diffusion.hpp"
-#include "kernels/physics/viscosity.hpp"
+#include "kernels/physics/shared_flow.hpp"
 
 // What balls have to do with themselves some time later: how far they have come, and how much of their velocity is
 // left.
@@ -84,13 +85,13 @@ protected:
     struct Lags {
         std::vector<MeanWithError> at;  ///< with blocked errors
         std::size_t last = 0;           ///< the longest of which there are blocks enough; 0: none
-        double flow = 0.0;              ///< over short times, what flows add to variances of independent balls
+        double flow = 0.0;              ///< factor of in_common
     };
     [[nodiscard]] Lags measured_lags() const {
         Lags lags;
         for (std::size_t k = 0; k < correlator_.lags(); ++k) lags.at.push_back(correlator_.at(k));
         for (std::size_t k = 1; k < lags.at.size() && in_blocks(k); ++k) lags.last = k;
-        lags.flow = shared_flow(lags);
+        lags.flow = flow_factor(lags);
         return lags;
     }
     /// Values with their blocked errors; where blocks are too few, with those of independent balls, times what blocked
@@ -131,9 +132,10 @@ protected:
     [[nodiscard]] virtual double growth(const Lags&, std::size_t, std::size_t) const { return 0.0; }
     /// How much balls as one add to variances, as a share of those of independent balls.
     [[nodiscard]] virtual double as_one(std::size_t) const { return 0.0; }
-    /// How much of what balls have in common over short times, because one flow carries them, is left at a lag, from 1
-    /// to 0.
+    /// What flows that carry many balls add at a lag, up to a factor that is measured.
     [[nodiscard]] virtual double in_common(const Lags&, std::size_t) const { return 1.0; }
+    /// Whether that factor is 1.
+    [[nodiscard]] virtual bool theory_knows() const { return false; }
     /// How much larger variances are than those of independent balls.
     [[nodiscard]] double shared(const Lags& lags, std::size_t k) const {
         return 1.0 + as_one(k) + lags.flow * in_common(lags, k);
@@ -142,9 +144,11 @@ protected:
     [[nodiscard]] std::size_t dimension() const { return dimension_; }
 
 private:
-    /// By the longest lags that have blocks enough. Neighbours share the modes of the gas, disks most of all.
-    [[nodiscard]] double shared_flow(const Lags& lags) const {
+    /// The factor of in_common, by the longest lags that have blocks enough. Neighbours share the modes of the gas,
+    /// disks most of all.
+    [[nodiscard]] double flow_factor(const Lags& lags) const {
         constexpr double kLongest = 0.25;  // of the longest such lag on
+        if (theory_knows()) return 1.0;
         double sum = 0.0;
         double one = 0.0;
         double common = 0.0;
@@ -219,8 +223,7 @@ public:
     Displacements(const ObserveEntry& request, const AverageContext& context)
         : CorrelationAverage(request, context, Followed::kPlace,
                              context.box.dimension == 2 ? square_ways<2> : square_ways<3>),
-          wave_vector_(2.0 * kPi / *std::ranges::max_element(context.box.size)),
-          schmidt_(schmidt_number_of(context)) {}
+          gas_(context) {}
 
 protected:
     [[nodiscard]] double growth(const Lags& lags, std::size_t from, std::size_t to) const final {
@@ -232,29 +235,71 @@ protected:
         return variance_as_one(correlator().together(k), correlator().balls(k));
     }
     [[nodiscard]] double in_common(const Lags& lags, std::size_t k) const final {
-        const auto axes = static_cast<double>(dimension());
         std::size_t half = 1;
         while (2 * correlator().lag(half + 1) <= correlator().lag(k)) ++half;
         // What walls hold back is sooner forgotten.
         const double grows = half < k ? growth(lags, half, k) : 1.0;
-        return grows * flow_in_common(static_cast<int>(dimension()), lags.at[k].value / axes, wave_vector_, schmidt_);
+        const double squared_way = lags.at[k].value / static_cast<double>(dimension());
+        const double time = info().every * static_cast<double>(correlator().lag(k));
+        return grows * grows * correlator().balls(k) * gas_.share(squared_way, time, spans(k));
     }
+    [[nodiscard]] bool theory_knows() const final { return gas_.well_known(); }
 
 private:
-    /// Of hard balls of one size that fill as much of the box.
-    [[nodiscard]] static double schmidt_number_of(const AverageContext& context) {
-        constexpr double kThinnest = 1e-6;
-        const int dimension = context.box.dimension;
-        double filled = 0.0;
-        context.population->species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
-            filled += static_cast<double>(count) * ball_volume(dimension, context.population->table[row].radius);
-        });
-        return schmidt_number(
-            dimension, std::clamp(filled / context.box.volume(0.0), kThinnest, largest_fluid_fraction(dimension)));
+    /// Hard balls of one size that are as many and fill as much of the box.
+    class Gas {
+    public:
+        explicit Gas(const AverageContext& context) {
+            constexpr double kThinnest = 1e-6;
+            const int dimension = context.box.dimension;
+            double filled = 0.0;
+            const std::vector<Species>& table = context.population->table;
+            const Species* first = nullptr;
+            context.population->species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
+                filled += static_cast<double>(count) * ball_volume(dimension, table[row].radius);
+                balls_ += static_cast<double>(count);
+                if (first == nullptr) first = &table[row];
+                one_kind_ = one_kind_ && table[row].radius == first->radius && table[row].mass == first->mass;
+            });
+            speed_ = context.rms_speed / std::sqrt(dimension);
+            diameter_ = 2.0 * std::pow(filled / balls_ / ball_volume(dimension, 1.0), 1.0 / dimension);
+            std::array<double, 3> size{};
+            std::array<bool, 3> walled{};
+            for (int axis = 0; axis < dimension; ++axis) {
+                size[axis] = context.box.size[axis] / diameter_;
+                walled[axis] = !context.box.periodic(axis);
+            }
+            flow_.emplace(dimension,
+                          std::clamp(filled / context.box.volume(), kThinnest, largest_fluid_fraction(dimension)), size,
+                          walled);
+        }
+        /// Whether it is the gas of the run.
+        [[nodiscard]] bool well_known() const { return one_kind_ && speed_ > 0.0; }
+        /// SharedFlow::share over the number of balls.
+        [[nodiscard]] double share(double squared_way, double time, double spans) const {
+            const double way = squared_way / (diameter_ * diameter_);
+            // Where walls or neighbours hold balls back, flows carry them less far too.
+            const double as_if_free = flow_->time_of(way);
+            return flow_->share(way, speed_ > 0.0 ? std::min(time * speed_ / diameter_, as_if_free) : as_if_free,
+                                spans) /
+                   balls_;
+        }
+
+    private:
+        double balls_ = 0.0;
+        double diameter_ = 0.0;
+        double speed_ = 0.0;  // along an axis, root of the mean square; 0: not known
+        bool one_kind_ = true;
+        std::optional<SharedFlow> flow_;
+    };
+
+    /// Over which ways of a lag begin, in units of it.
+    [[nodiscard]] double spans(std::size_t k) const {
+        const double begins = static_cast<double>(Correlator::spacing(k) * correlator().starts(k));
+        return begins / static_cast<double>(correlator().lag(k));
     }
 
-    double wave_vector_;  // of the longest wave in the box [1/length]
-    double schmidt_;
+    Gas gas_;
 };
 
 class MeanSquareDisplacement final : public Displacements {

@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "kernels/physics/diffusion.hpp"
@@ -28,8 +29,12 @@ constexpr double kWaveSquare = 1.0 / 3.0;  // its mean square over the room
 constexpr double kLeastCollisions = 5.0;
 /// By chance one look in 10^6 is farther off what equilibrium has.
 constexpr double kMostSigmas = 5.0;
-/// Times that for flows, of which a look has many numbers: by chance one in 2 x 10^7.
+/// Times that for flows and heat, of which a look has many numbers: by chance one in 2 x 10^7.
 constexpr double kFlowSlack = 1.1;
+/// What takes longer than the run to spread is off by as much as one look, however many there are: so far one of 170 is
+/// by chance, and by the other one of 16,000.
+constexpr double kDoubtfulSigmas = 2.75;
+constexpr double kUnspreadSigmas = 4.0;
 /// The sum of the squares of so many independent deviations is more in one of 10^6 looks (Wilson and Hilferty 1931).
 double most_squares(double count) {
     constexpr double kSigmas = 4.75;  // which a Gaussian is above so often
@@ -46,6 +51,7 @@ constexpr double kLeastInGroup = 40.0;
 /// Half a megabyte of a gas of one kind, at most some 5 of many.
 constexpr std::size_t kMostLooks = 4096;
 constexpr std::size_t kAtOnce = 4096;  // balls that are looked at
+constexpr std::string_view kAxes = "xyz";
 
 }  // namespace
 
@@ -143,7 +149,7 @@ std::vector<std::size_t> EquilibriumWatch::grouped(const std::vector<Species>& t
 
 std::size_t EquilibriumWatch::width(std::size_t groups) const {
     const std::size_t temperatures_and_kurtosis = groups + 1;
-    return temperatures_and_kurtosis + waves_.size() * (groups + static_cast<std::size_t>(box_.dimension));
+    return temperatures_and_kurtosis + waves_.size() * (groups + static_cast<std::size_t>(box_.dimension) + 1);
 }
 
 void EquilibriumWatch::look(const Frame& frame) {
@@ -162,7 +168,10 @@ void EquilibriumWatch::look(const Frame& frame) {
                  .momentum = std::vector<double>(dimension, 0.0),
                  .wave_mass = std::vector<double>(waves_.size(), 0.0),
                  .wave_inertia = std::vector<double>(waves_.size(), 0.0),
-                 .wave_momentum = std::vector<double>(waves_.size() * dimension, 0.0)};
+                 .wave_momentum = std::vector<double>(waves_.size() * dimension, 0.0),
+                 .wave_balls = std::vector<double>(waves_.size(), 0.0),
+                 .wave_squares = std::vector<double>(waves_.size(), 0.0),
+                 .wave_warmth = std::vector<double>(waves_.size(), 0.0)};
     }
     std::vector<std::uint32_t> rows(std::min(frame.size(), kAtOnce));
     for (std::size_t begin = 0; begin < frame.size(); begin += rows.size()) {
@@ -203,6 +212,16 @@ void EquilibriumWatch::look(const Frame& frame) {
             look.numbers.push_back(thermal > 0.0 ? momentum / thermal : 0.0);
         }
     }
+    // Each component of a velocity has an energy about the mean whose variance is twice the square of that.
+    const double each = all / components;
+    const double count = components / static_cast<double>(dimension);
+    for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
+        const double place = sums_.wave_balls[wave];
+        const double room = std::max(0.0, sums_.wave_squares[wave] - place * place / count);
+        const double thermal = each * std::sqrt(2.0 * static_cast<double>(dimension) * room);
+        const double warmth = sums_.wave_warmth[wave] - static_cast<double>(dimension) * each * place;
+        look.numbers.push_back(thermal > 0.0 ? warmth / thermal : 0.0);
+    }
     looks_.push_back(std::move(look));
     thin();
 }
@@ -222,6 +241,15 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
         if (frame.gone[at] != 0 || group >= groups_.size()) continue;
         sums_.balls[group] += 1.0;
         sums_.mass += mass;
+        double warmth = 0.0;
+        for (std::size_t axis = 0; axis < dimension; ++axis) {
+            const double velocity = frame.velocity[axis][at];
+            sums_.momentum[axis] += mass * velocity;
+            const double energy = mass * velocity * velocity;
+            warmth += energy;
+            sums_.squares += energy * energy;
+        }
+        sums_.warmth[group] += warmth;
         for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
             const auto& [along, phase, first, stride] = waves_[wave];
             const double place = height(along, phase, radius, frame.position[static_cast<std::size_t>(along)][at]);
@@ -232,13 +260,9 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
             for (std::size_t axis = 0; axis < dimension; ++axis) {
                 sums_.wave_momentum[wave * dimension + axis] += part * frame.velocity[axis][at];
             }
-        }
-        for (std::size_t axis = 0; axis < dimension; ++axis) {
-            const double velocity = frame.velocity[axis][at];
-            sums_.momentum[axis] += mass * velocity;
-            const double energy = mass * velocity * velocity;
-            sums_.warmth[group] += energy;
-            sums_.squares += energy * energy;
+            sums_.wave_balls[wave] += place;
+            sums_.wave_squares[wave] += place * place;
+            sums_.wave_warmth[wave] += warmth * place;
         }
     }
 }
@@ -282,12 +306,16 @@ void EquilibriumWatch::restore(const SolverState& state) {
     SavedNumbers numbers(saved->numbers);
     if (!saved->numbers.empty() && std::signbit(saved->numbers.front())) between_collisions_ = -numbers.next();
     const std::uint64_t width = numbers.next_count();
-    // A version of before did not look at flows: there were none.
+    // Versions of before did not look at warmth, or not at flows either: there were none.
     const std::size_t flows = this->width() - first_flow();
     // Another told more species apart: what it has seen is of no use here, and the watch begins anew.
     const std::size_t of_species = this->width(species_count_);
-    if (species_count_ > groups_.size() && (width == of_species || width == of_species - flows)) return;
-    if (width != this->width() && width != first_flow()) throw std::invalid_argument("saved looks are of another run");
+    if (species_count_ > groups_.size() &&
+        (width == of_species || width == of_species - waves_.size() || width == of_species - flows)) {
+        return;
+    }
+    if (width != this->width() && width != first_warmth() && width != first_flow())
+        throw std::invalid_argument("saved looks are of another run");
     while (!numbers.empty()) {
         Look look{.time = numbers.next(), .numbers = {}};
         const auto values = numbers.next(width);
@@ -334,7 +362,6 @@ std::size_t EquilibriumWatch::settled(std::size_t number) const {
 }
 
 EquilibriumWatch::Settling EquilibriumWatch::settling() const {
-    static constexpr std::string_view kAxes = "xyz";
     Settling settling;
     const auto settles = [&](double time, const std::string& what) {
         if (time > settling.since) settling = {time, what};
@@ -369,11 +396,43 @@ EquilibriumWatch::Settling EquilibriumWatch::settling() const {
                 fmt::format("the kinds of balls are not mixed along {}", kAxes[static_cast<std::size_t>(wave.axis)]));
     }
     const auto dimension = static_cast<std::size_t>(box_.dimension);
-    for (std::size_t k = first_flow(); k < width(); ++k) {
+    for (std::size_t k = first_flow(); k < first_warmth(); ++k) {
         const char axis = kAxes[static_cast<std::size_t>(waves_[(k - first_flow()) / dimension].axis)];
         settles(since(k), fmt::format("a flow that changes along {} decays", axis));
     }
+    for (std::size_t k = first_warmth(); k < width(); ++k) {
+        const char axis = kAxes[static_cast<std::size_t>(waves_[k - first_warmth()].axis)];
+        settles(since(k), fmt::format("heat spreads along {}", axis));
+    }
     return settling;
+}
+
+/// Whether it is as warm all along each wave, in the mean from a time on. Once sound has died away pressure is the same
+/// everywhere, so where it is warmer there are fewer balls: both at once show what neither does.
+std::pair<std::optional<bool>, std::string> EquilibriumWatch::spread(double since) const {
+    std::pair<std::optional<bool>, std::string> result{true, ""};
+    double balls = 0.0;
+    for (const Group& group : groups_) balls += group.balls;
+    for (std::size_t k = 0; k < waves_.size(); ++k) {
+        const Wave& wave = waves_[k];
+        double sum = 0.0;
+        double looks = 0.0;
+        for (const Look& look : looks_) {
+            if (look.time < since) continue;
+            double place = 0.0;
+            for (std::size_t group = 0; group < groups_.size(); ++group) {
+                place += look.numbers[wave.first + group * wave.stride] * groups_[group].balls;
+            }
+            sum += (look.numbers[first_warmth() + k] - place / std::sqrt(kWaveSquare * balls)) / std::sqrt(2.0);
+            looks += 1.0;
+        }
+        const double sigmas = looks > 0.0 ? std::abs(sum / looks) : 0.0;
+        if (sigmas <= kDoubtfulSigmas) continue;
+        const char axis = kAxes[static_cast<std::size_t>(wave.axis)];
+        if (sigmas > kUnspreadSigmas) return {false, fmt::format("heat has not spread along {}", axis)};
+        result = {std::nullopt, fmt::format("heat may not have spread along {}", axis)};
+    }
+    return result;
 }
 
 /// The first of the numbers that are no modes that drifts from a time on, else the first that is of too few frames. One
@@ -409,7 +468,10 @@ RowMeans EquilibriumWatch::means(const RunAverages& averages) const {
     for (const double later : {0.0, 0.25, 0.5}) {
         RowMeans means = averages.row_means(unmixed, std::max(modes.since, begin + later * (end - begin)));
         if (means.equilibrated == false) return means;
-        const auto [is_steady, reason] = steady(means.since);
+        auto [is_steady, reason] = steady(means.since);
+        const auto [is_spread, where] = spread(means.since);
+        if (is_steady == true || (!is_steady && is_spread == false))
+            std::tie(is_steady, reason) = std::tie(is_spread, where);
         if (is_steady == false && later < 0.5) continue;
         if (is_steady == false) return averages.row_means(reason);
         if (!is_steady && means.equilibrated) {

@@ -54,7 +54,7 @@ private:
         std::size_t stride = 0;
     };
     /// Of a frame: a number for each mode, the temperature of each group over that of all, the kurtosis, the momentum
-    /// in each wave along each axis.
+    /// in each wave along each axis, the energy of motion in each wave.
     struct Look {
         double time = 0.0;
         std::vector<double> numbers;
@@ -76,6 +76,9 @@ private:
         std::vector<double> wave_mass;      // mass times the wave
         std::vector<double> wave_inertia;   // times its square
         std::vector<double> wave_momentum;  // and the momentum: wave after wave, along each axis
+        std::vector<double> wave_balls;     // the wave where balls are
+        std::vector<double> wave_squares;   // and its square
+        std::vector<double> wave_warmth;
     };
     /// When the last of the modes has settled, and what that is.
     struct Settling {
@@ -88,9 +91,12 @@ private:
     [[nodiscard]] std::size_t settled(std::size_t number) const;
     [[nodiscard]] Settling settling() const;
     [[nodiscard]] std::pair<std::optional<bool>, std::string> steady(double since) const;
+    [[nodiscard]] std::pair<std::optional<bool>, std::string> spread(double since) const;
     [[nodiscard]] std::string name_of(std::size_t number) const;
     /// Of the numbers of a look, the first that is a flow.
     [[nodiscard]] std::size_t first_flow() const { return modes_.size() + groups_.size() + 1; }
+    /// The first that is the warmth in a wave.
+    [[nodiscard]] std::size_t first_warmth() const { return width() - waves_.size(); }
     [[nodiscard]] std::size_t width() const { return width(groups_.size()); }
     [[nodiscard]] std::size_t width(std::size_t groups) const;
     [[nodiscard]] double height(int axis, double phase, double radius, double at) const;

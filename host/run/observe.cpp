@@ -309,7 +309,8 @@ void RunAverages::make_averages(const PreparedScene& run) {
         const AverageContext context{.box = run.scene.box,
                                      .population = population_,
                                      .every = plan.every,
-                                     .samples = plan.in_a_row(run.scene.run.until)};
+                                     .samples = plan.in_a_row(run.scene.run.until),
+                                     .rms_speed = is_isolated(run) ? run.figures.rms_speed : 0.0};
         if (find_observable_kind(entry.kind).has_energy && !energy_ && is_isolated(run) &&
             run.scene.run.solver == SolverKind::kSpring) {
             energy_.emplace(1, BatchSeries::kMostBatches);

@@ -112,11 +112,23 @@ std::vector<EGLDisplay> displays() {
     return all;
 }
 
+/// Drivers do not look whether they get the memory that they ask for.
+/// \throws SystemError  so much address space is not left (`ulimit -v`)
+void require_address_space(std::size_t bytes) {
+    void* const probe = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) {
+        throw SystemError(fmt::format("out of memory: OpenGL needs {} MB of address space here", bytes >> 20U));
+    }
+    ::munmap(probe, bytes);
+}
+
 }  // namespace
 
 class EglContext::Impl {
 public:
     Impl() {
+        constexpr std::size_t kOfDriver = std::size_t{320} << 20U;  // Mesa's in software takes 230 MB
+        require_address_space(kOfDriver);
         if (gladLoaderLoadEGL(EGL_NO_DISPLAY) == 0) {
             throw SystemError(fmt::format("pictures need EGL, and libEGL.so.1 cannot be opened; {}", kRemedy));
         }
@@ -264,7 +276,10 @@ OffscreenTarget::OffscreenTarget(int width, int height, int oversampling)
     // Colours and depths; and, in the picture's size, colours, the picture and its file.
     const std::size_t size = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     constexpr std::size_t kFinished = 4 + 3 + 4;
-    ready_memory_of_software_gl(size * (8 * static_cast<std::size_t>(oversampling * oversampling) + kFinished));
+    const std::size_t bytes = size * (8 * static_cast<std::size_t>(oversampling * oversampling) + kFinished);
+    constexpr std::size_t kBesides = std::size_t{64} << 20U;  // what drawing takes
+    require_address_space(bytes + kBesides);
+    ready_memory_of_software_gl(bytes);
     glNamedRenderbufferStorage(fine_color_.name(), GL_RGBA8, fine_width, fine_height);
     glTextureStorage2D(fine_depth_.name(), 1, GL_DEPTH_COMPONENT32F, fine_width, fine_height);
     glTextureParameteri(fine_depth_.name(), GL_TEXTURE_MIN_FILTER, GL_NEAREST);

@@ -40,27 +40,6 @@ inline double redrawn_spreading_time(double squared_wave_vector, double stiffnes
     return rate * mass / (stiffness * temperature * squared_wave_vector);
 }
 
-/// What balls have in common after so long a time because flows carry them, up to a factor: what that adds to the
-/// variance of the sum of their ways' squares, over that of independent balls.
-///
-/// They part: the flow of a wave is as long the same for two as their distance has changed by less than that wave. Of
-/// the longest, of wave vector k, the mean of exp(-k^2 W(t) / d) over all pairs of times on a way, W / d = 2 D t, is
-/// left: 1 for short ways, 0 for long ones. But it grows before: a flow carries balls the farther the longer it lasts.
-/// What lasts as long as t are waves of k^2 < 1 / (nu t), whose number falls as t^(-d / 2), and each adds the square of
-/// its way over that of a random walk, t^2; so that all add t for disks and t^(1/2) for spheres, until the longest is
-/// reached. Of 400 disks at a packing fraction of 0.2 this fits all lags from 9 to 460 mean free times.
-///
-/// \param squared_way  mean square displacement of a ball along an axis, W / d [length^2]
-/// \param k            of the longest wave [1/length]
-/// \param schmidt      nu / D
-inline double flow_in_common(int dimension, double squared_way, double k, double schmidt) {
-    const double x = k * k * squared_way;
-    const double together = x < 1e-3 ? 1.0 - x / 3.0 : 2.0 * (x - 1.0 + std::exp(-x)) / (x * x);
-    const double decayed = 0.25 * schmidt * x;  // nu k^2 t / 2
-    const double grown = decayed / (1.0 + decayed);
-    return together * (dimension == 2 ? grown : std::sqrt(grown));
-}
-
 /// Enskog's self-diffusion coefficient of hard balls [length^2/time]: sqrt(T / (pi m)) / (2 n sigma chi) for disks,
 /// 3 sqrt(T / (pi m)) / (8 n sigma^2 chi) for spheres (first Sonine order), times what the higher orders add: 1.02704
 /// and 1.01895. \param number_density  [length^-d] \param contact         chi, as contact_value

@@ -60,14 +60,6 @@ inline double longitudinal_viscosity(int dimension, double packing_fraction, dou
            enskog_bulk_viscosity(dimension, packing_fraction, diameter, chi, temperature, mass);
 }
 
-/// eta / (n m D): how much faster momentum spreads than balls do.
-inline double schmidt_number(int dimension, double packing_fraction) {
-    const double n = packing_fraction / shell_volume(dimension, 0.0, 0.5);
-    const double chi = contact_value(dimension, hard_compressibility(dimension, packing_fraction), packing_fraction);
-    return enskog_viscosity(dimension, packing_fraction, 1.0, chi, 1.0, 1.0) /
-           (n * enskog_diffusion(dimension, n, 1.0, chi, 1.0, 1.0));
-}
-
 /// Gamma of sound, whose waves of wave number k fade as exp(-Gamma k^2 t) [length^2/time]: half of the longitudinal
 /// viscosity over the density of mass, and of lambda / n (1 / c_v - 1 / c_p), c_v = d / 2 and
 /// c_p - c_v = Z^2 / (d(phi Z)/d(phi)) per ball. For waves much longer than a mean free path (Hansen and McDonald,

@@ -416,7 +416,7 @@ file = "balls.csv"
         waves, groups, flows = 3, 10, 3 * 2
         with h5py.File(self.folder / "part.checkpoint.h5", "r+") as file:
             place = numbers(file)
-            self.assertEqual(file[place][1], waves * groups + groups + 1 + flows)
+            self.assertEqual(file[place][1], waves * groups + groups + 1 + flows + waves)
             # An earlier version had a group for each: its looks are left out, and new ones follow.
             kept = file[place][()]
             del file[place]
@@ -430,6 +430,16 @@ file = "balls.csv"
         with h5py.File(self.folder / "rest.checkpoint.h5") as file:
             looks = (len(file[numbers(file)]) - 2) / (1 + file[numbers(file)][1])
         self.assertIn(looks, (75, 76))
+        # The one before did not look at warmth: its looks are kept.
+        with h5py.File(self.folder / "part.checkpoint.h5", "r+") as file:
+            del file[place]
+            looks = kept[2:].reshape(-1, 1 + int(kept[1]))[:, :-waves]
+            file[place] = numpy.concatenate([[kept[0], kept[1] - waves], looks.ravel()])
+        rest = self.run_json("--resume", "part.checkpoint.h5", "-o", "rest.h5", "--until", "40.0", "--force")
+        self.assertTrue(rest["means"]["equilibrated"], rest["means"])
+        with h5py.File(self.folder / "rest.checkpoint.h5") as file:
+            looks = (len(file[numbers(file)]) - 2) / (1 + file[numbers(file)][1])
+        self.assertEqual(looks, 201)
 
     def test_kinds_of_few_balls_that_stand_apart_are_not_mixed(self):
         # Of 16 species of 8 balls none is off by more than chance may have it, all together are.
@@ -450,6 +460,24 @@ file = "balls.csv"
         mixed = [self.run_json("mixed.toml", "--force", "--set", f"scene.seed={seed}", "--set", "run.until=150")["means"]
                  for seed in range(1, 9)]
         self.assertFalse([means["reason"] for means in mixed if "mixed" in means.get("reason", "")])
+
+    def test_a_gas_whose_halves_are_not_as_warm_is_not_at_equilibrium(self):
+        # Neither temperatures nor densities of the halves are off by more than 5 standard deviations of chance at one time.
+        scene = ("[scene]\ndimension = 3\n[box]\nsize = [100.0, 4.0, 4.0]\nboundary = ['wall', 'periodic', 'periodic']\n[run]\n"
+                 "solver = 'events'\nuntil = 100.0\n[output]\nevery = 1.0\n")
+        half = ("[[fill]]\nradius = 0.5\nmass = 1.0\ncount = {}\ntemperature = {}\n"
+                "region = {{ min = [{}, 0.0, 0.0], max = [{}, 4.0, 4.0] }}\n")
+        self.write("halves.toml", scene + half.format(120, 1.2, 0.0, 50.0) + half.format(180, 0.8, 50.0, 100.0))
+        self.write("whole.toml", scene + half.format(300, 1.0, 0.0, 100.0))
+        self.write("hot.toml", scene + half.format(100, 1.5, 0.0, 50.0) + half.format(200, 0.75, 50.0, 100.0))
+        for seed in (1, 2, 3):
+            halves, whole, hot = (self.run_json(name, "--force", "--set", f"scene.seed={seed}")["means"]
+                                  for name in ("halves.toml", "whole.toml", "hot.toml"))
+            self.assertIsNot(halves["equilibrated"], True)
+            self.assertRegex(halves["reason"], "^heat (spreads|has not spread|may not have spread) along x$")
+            self.assertTrue(whole["equilibrated"], whole)
+            self.assertFalse(hot["equilibrated"])
+            self.assertRegex(hot["reason"], "^heat (spreads|has not spread) along x$")
 
     def test_default_intervals_are_the_ones_that_the_run_started_with(self):
         self.write("gas.toml", MIXTURE % "events" + observed("events"))

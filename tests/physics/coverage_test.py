@@ -13,7 +13,8 @@ from program import PROGRAM, SOURCE
 sys.path.insert(0, str(SOURCE / "bench"))
 import coverage
 
-CASES = ["disks, periodic", "thin disks, walls", "spheres in a channel", "24 disks, warm walls and periodic"]
+CASES = ["disks, periodic", "thin disks, walls", "spheres in a channel", "24 disks, warm walls and periodic",
+         "dense disks, a short run"]
 SEEDS = 30
 LEAST, MOST = 0.45, 1.75
 # Of all quantities of a case, within one error and two: 68 and 95 %; many of them follow from each other.
@@ -22,6 +23,8 @@ WITHIN_1, WITHIN_2 = (0.60, 0.80), 0.90
 results = coverage.coverage(PROGRAM, CASES, SEEDS, 1, 2)
 failures = []
 for case, quantities in results.items():
+    if case == CASES[-1]:  # shorter than rows of angular momentum take: the errors of ways alone are looked at, below
+        continue
     for name, found in quantities.items():
         if not LEAST < found["true_over_claimed"] < MOST:
             failures.append(f"{case}: {name}: {found}")
@@ -29,7 +32,8 @@ for case, quantities in results.items():
     print(f"{case}: {shares[0]:.2f} within one error, {shares[1]:.2f} within two, of {len(quantities)} quantities")
     if not WITHIN_1[0] < shares[0] < WITHIN_1[1] or not shares[1] > WITHIN_2:
         failures.append(f"{case}: {shares}")
-# Of ways that some axes bound and others do not: 1.5 and 2.4 with errors as if all axes were alike.
+# Of ways that some axes bound and others do not: 1.5 and 2.4 with errors as if all axes were alike. Of dense disks, which flows
+# carry along: 1.8 and 1.7 with what spans of a twelfth of the run tell of flows.
 for case in CASES[2:]:
     for name in ("a_self_diffusion", "a_msd, long lags"):
         if not results[case][name]["true_over_claimed"] < 1.3:

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <complex>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -13,6 +15,7 @@
 #include "kernels/physics/linear_spring.hpp"
 #include "kernels/physics/path_length.hpp"
 #include "kernels/physics/restitution.hpp"
+#include "kernels/physics/shared_flow.hpp"
 #include "kernels/physics/viscosity.hpp"
 
 // The first time at which a quartic falls below zero, and the contact times that rest on it.
@@ -243,32 +246,76 @@ TEST(Diffusion, WaysOfAllBallsAsOneScatterTogether) {
     EXPECT_EQ(variance_as_one(1.0, 1.0), 0.0) << "one ball alone";
 }
 
-TEST(Diffusion, AFlowCarriesTwoBallsAsLongAsTheyAreNear) {
-    for (const double way : {1e-9, 1e-4, 0.02, 0.3, 4.0}) {
-        // The mean of exp(-k^2 W) over all pairs of times on the way, by the midpoint rule: k = 2 pi / 3.
-        constexpr int kSteps = 400;
-        double sum = 0.0;
+TEST(SharedFlow, WaysHaveInCommonWhatOneWaveCarriesThem) {
+    // The integral of exp(z |u - v|), u from 0 to 1 and v from `later` to `later` + 1, by the midpoint rule.
+    const auto integral = [](std::complex<double> z, double later) {
+        constexpr int kSteps = 300;
+        std::complex<double> sum = 0.0;
         for (int i = 0; i < kSteps; ++i) {
-            for (int j = 0; j < kSteps; ++j) {
-                sum += std::exp(-4.0 * kPi * kPi / 9.0 * way * std::abs(i - j) / kSteps) / (kSteps * kSteps);
-            }
+            for (int j = 0; j < kSteps; ++j) sum += std::exp(z * std::abs(later + static_cast<double>(i - j) / kSteps));
         }
-        // nu k^2 t / 2, W = 2 D t, nu / D = 5.
-        const double k = 2.0 * kPi / 3.0;
-        const double decayed = 0.25 * 5.0 * k * k * way;
-        const double disks = sum * decayed / (1.0 + decayed);
-        EXPECT_NEAR(flow_in_common(2, way, k, 5.0), disks, 2e-3 * disks) << way;
-        EXPECT_NEAR(flow_in_common(3, way, k, 5.0), sum * std::sqrt(disks / sum), 2e-3 * sum) << way;
+        return sum.real() / (kSteps * kSteps);
+    };
+    using namespace std::complex_literals;
+    for (const std::complex<double> z : {-1e-6 + 0i, -0.015 + 0.01i, -0.3 + 0i, -4.0 + 0i, -0.2 + 3.0i, -2.0 + 11.0i}) {
+        for (const double later : {0.0, 0.4, 1.0, 2.5}) {
+            EXPECT_NEAR(ways_in_common(z, later), integral(z, later), 1e-4) << z << ' ' << later;
+        }
+        EXPECT_NEAR(ways_in_common(z, 1.0 - 1e-9), ways_in_common(z, 1.0), 1e-8) << z;
     }
-    EXPECT_NEAR(flow_in_common(2, 1e3, 1.0, 1e9), 2.0 / 1e3, 3e-6) << "all has grown";
 }
 
-/// In thin gases by their constants alone: 1.022 / 1.02704 and (5 1.016 / 16) / (3 1.01895 / 8).
-TEST(Diffusion, MomentumSpreadsAsBallsDoInThinGasesAndFasterInDenseOnes) {
-    EXPECT_NEAR(schmidt_number(2, 1e-7), 1.022 / 1.02704, 1e-5);
-    EXPECT_NEAR(schmidt_number(3, 1e-7), 5.0 * 1.016 / 16.0 / (3.0 * 1.01895 / 8.0), 1e-5);
-    EXPECT_GT(schmidt_number(2, 0.5), 5.0);
-    EXPECT_GT(schmidt_number(3, 0.4), 5.0);
+/// The same sum over waves one by one, over pairs of starts one by one, in two boxes: a periodic one, and one of which
+/// the first axis lies between walls, where along (k, 0) shear alone goes, and along (0, k) sound alone.
+TEST(SharedFlow, IsTheSumOverAllWavesOfTheBox) {
+    constexpr double kFraction = 0.3;
+    constexpr double kWay = 3.0;
+    constexpr double kTime = 4.0;
+    constexpr double kSpans = 5.0;
+    const double n = kFraction / (kPi / 4.0);
+    const double chi = contact_value(2, hard_compressibility(2, kFraction), kFraction);
+    const double nu = enskog_viscosity(2, kFraction, 1.0, chi, 1.0, 1.0) / n;
+    const double gamma = sound_attenuation(2, kFraction, 1.0, 1.0, 1.0);
+    const double c = sound_speed(2, kFraction);
+    const std::array<double, 3> size{9.0, 14.0, 0.0};
+    for (const bool walls : {false, true}) {
+        const double x_least = (walls ? 1.0 : 2.0) * kPi / size[0];
+        const double y_least = 2.0 * kPi / size[1];
+        double flows = 0.0;
+        double alone = 0.0;
+        constexpr int kStarts = 60;  // apart by a twelfth of a way
+        for (int later = 0; later < kStarts; ++later) {
+            const double apart = (later + 0.5) / kStarts * kSpans;
+            const double weight = 1.0 - apart / kSpans;
+            const double overlap = std::max(0.0, 1.0 - apart);
+            alone += weight * overlap * overlap;
+            for (int i = walls ? 0 : -9; i <= 20; ++i) {
+                for (int j = -20; j <= 20; ++j) {
+                    const double k2 = i * i * x_least * x_least + j * j * y_least * y_least;
+                    if (k2 == 0.0 || k2 > 4.0 * kPi * kPi) continue;
+                    const double x = k2 * kWay;
+                    const double parted = 2.0 * (x - 1.0 + std::exp(-x)) / (x * x);
+                    const double shear = walls && i == 0 ? 0.0 : ways_in_common(-nu * k2 * kTime, apart);
+                    const double sound = ways_in_common({-gamma * k2 * kTime, c * std::sqrt(k2) * kTime}, apart);
+                    flows += weight * parted * (shear * shear + sound * sound);
+                }
+            }
+        }
+        const double expected = flows / alone * std::pow(kTime, 4) / (kWay * kWay) / (2.0 * n * size[0] * size[1]);
+        const SharedFlow flow(2, kFraction, size, {walls, false, false});
+        EXPECT_NEAR(flow.share(kWay, kTime, kSpans), expected, 0.02 * expected) << walls;
+    }
+}
+
+TEST(SharedFlow, IsLittleInThinGasesAndMoreTheLongerTheBox) {
+    const SharedFlow thin(3, 0.001, {50.0, 50.0, 50.0}, {});
+    EXPECT_LT(thin.share(100.0, thin.time_of(100.0), 10.0), 0.01);
+    EXPECT_DOUBLE_EQ(thin.time_of(2.0), 2.0 * thin.time_of(1.0));
+    const auto share = [](double length, double width) {
+        const SharedFlow flow(2, 0.3, {length, width, 0.0}, {});
+        return flow.share(10.0, flow.time_of(10.0), 4.0);
+    };
+    EXPECT_GT(share(40.0, 5.0), 1.5 * share(40.0, 40.0));
 }
 
 TEST(Diffusion, ADriftIsTheSpeedOfAllAsOne) {

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -10,7 +11,7 @@ import unittest
 
 import numpy
 
-from program import GAS, SOURCE, ProgramTest
+from program import GAS, SOURCE, ProgramTest, cached
 
 TWO = """
 [scene]
@@ -530,6 +531,20 @@ backend = "cpu"
         self.assertEqual(result.status, 4)
         self.assertRegex(result.err, r"\Acarom: pictures need OpenGL 4\.5, and 4\.1 .*was found; .*\n\Z")
         self.assertEqual(self.files(), ["two.toml"])
+
+    @unittest.skipIf(cached("CAROM_SANITIZE") != "", "sanitizers reserve terabytes of address space")
+    def test_under_a_limit_of_memory_a_picture_is_drawn_or_refused_in_one_line(self):
+        statuses = []
+        for size, first, last in (("64x64", 230, 730), ("2400x1600", 500, 1300)):
+            for megabytes in range(first, last, 20):
+                limit = megabytes << 20
+                result = self.carom("render", "two.toml", "-o", "a.png", "--size", size, "--force",
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+                self.assertIn(result.status, (0, 4), f"{size}, {megabytes} MB: {result.err}")
+                if result.status == 4:
+                    self.assertRegex(result.err, r"\Acarom: [^\n]+\n\Z")
+                statuses.append(result.status)
+        self.assertEqual(set(statuses), {0, 4})
 
     def test_no_egl_is_said_and_a_run_does_not_mind(self):
         none = dict(os.environ, __EGL_VENDOR_LIBRARY_FILENAMES="/nonexistent.json")
