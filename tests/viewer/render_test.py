@@ -536,7 +536,7 @@ backend = "cpu"
     def test_under_a_limit_of_memory_a_picture_is_drawn_or_refused_in_one_line(self):
         statuses = []
         for size, first, last in (("64x64", 230, 730), ("2400x1600", 500, 1300)):
-            for megabytes in range(first, last, 20):
+            for megabytes in range(first, last, 40):
                 limit = megabytes << 20
                 result = self.carom("render", "two.toml", "-o", "a.png", "--size", size, "--force",
                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
