@@ -49,7 +49,7 @@ CASES = {
 
 OF_DIFFUSION = ["self_diffusion", "msd", "vacf"]
 # Of what balls have to do with themselves alone, where few of them are between walls, in baths or of several kinds; what is set
-# besides, of the box and behind all else.
+# besides, of the box (or its size) and behind all else.
 WALLS = 'wall_temperature = [[1.0, 1.0], [{0}, {0}]]\n'
 ANDERSEN = '[thermostat]\nkind = "andersen"\ntemperature = 1.0\nrate = {}\n'
 HEAVY = '[[species]]\nname = "heavy"\nradius = 0.5\nmass = 9.0\n[[fill]]\nspecies = "heavy"\ncount = {}\ntemperature = 1.0\n'
@@ -64,6 +64,13 @@ DIFFUSION = {
     "60 disks under gravity, periodic": (2, "events", 60, 0.05, ["periodic", "wall"], 0.2, 4.0, 300),
     "100 spheres under gravity, periodic": (3, "events", 100, 0.02, ["periodic", "periodic", "wall"], 0.5, 2.0, 300),
     "60 disks, walls": (2, "events", 60, 0.3, "wall", 0.0, 2.0, 300),
+    "400 disks in a wide box, walls": (2, "events", 400, 0.2, "wall", 0.0, 0.4, 400),
+    "200 disks in a long box, walls and periodic":
+        (2, "events", 200, 0.1745, ["wall", "periodic"], 0.0, 0.7, 400, [60.0, 15.0], ""),
+    "250 spheres in a long box, walls and periodic":
+        (3, "events", 250, 0.101, ["wall", "periodic", "periodic"], 0.0, 0.28, 400, [36.0, 6.0, 6.0], ""),
+    "dense spheres in a slab, a short run":
+        (3, "events", 400, 0.42, "periodic", 0.0, 0.012, 400, [10.76, 10.76, 4.31], ""),
     "dense disks, a short run": (2, "events", 200, 0.5, "periodic", 0.0, 0.0128, 400),
     "24 disks, periodic": (2, "events", 24, 0.2, "periodic", 0.0, 2.0, 400),
     "6 disks, periodic": (2, "events", 6, 0.2, "periodic", 0.0, 2.0, 400),
@@ -79,6 +86,9 @@ def scene(case, diffusion):
     dimension, solver, balls, fraction, faces, gravity, every, samples, of_box, more = (*case, "", "")[:10]
     volume = balls * (math.pi / 4 if dimension == 2 else math.pi / 6) / fraction
     edge = volume ** (1.0 / dimension)
+    size = [edge] * dimension
+    if isinstance(of_box, list):
+        size, of_box = of_box, ""
     begin = 0.2 * samples * every
     until = begin + samples * every
     # A thermal floor, since under gravity seeds start with unlike energies.
@@ -88,7 +98,7 @@ def scene(case, diffusion):
 [scene]
 dimension = {dimension}
 [box]
-size = {[edge] * dimension}
+size = {size}
 boundary = {faces if isinstance(faces, list) else [faces] * dimension}
 {thermal}
 {of_box}
@@ -123,8 +133,8 @@ temperature = 1.0
         if kind == "free_path":  # thin gas
             text += f"max = {4.0 * path}\n"
         if kind == "gr":
-            text += f"max = {min(2.5, 0.24 * edge)}\n"
-    half = {"min": [0.0] * dimension, "max": [0.5 * edge] + [edge] * (dimension - 1)}
+            text += f"max = {min(2.5, 0.24 * min(size))}\n"
+    half = {"min": [0.0] * dimension, "max": [0.5 * size[0]] + size[1:]}
     text += (f'[[observe]]\nname = "half_temperature"\nkind = "temperature"\nevery = {every}\nfrom = {begin}\n'
              f'region = {{ min = {half["min"]}, max = {half["max"]} }}\n')
     return text

@@ -32,17 +32,18 @@
 namespace carom {
 
 /// f of two ways of length 1, the second of which begins so much later: the integral of exp(z |u - v|) over both, its
-/// real part. \param z  of a real part of 0 or less
-inline double ways_in_common(std::complex<double> z, double later) {
+/// real part. \param z  real or complex, of a real part of 0 or less
+template <class Number>
+double ways_in_common(Number z, double later) {
     // (exp(z x) - 1 - z x) / z^2, whose second derivative is exp(z x); its first terms where they would cancel.
     const auto twice = [z](double x) {
-        const std::complex<double> p = z * x;
+        const Number p = z * x;
         if (std::abs(p) < 0.02) return x * x * (0.5 + p * (1.0 / 6.0 + p * (1.0 / 24.0 + p / 120.0)));
         return (std::exp(p) - 1.0 - p) / (z * z);
     };
-    if (later < 1.0) return (twice(1.0 + later) + twice(1.0 - later) - 2.0 * twice(later)).real();
-    const std::complex<double> once = 1.0 + z * twice(1.0);  // the integral of exp(z x) from 0 to 1
-    return (once * once * std::exp(z * (later - 1.0))).real();
+    if (later < 1.0) return std::real(twice(1.0 + later) + twice(1.0 - later) - 2.0 * twice(later));
+    const Number once = 1.0 + z * twice(1.0);  // the integral of exp(z x) from 0 to 1
+    return std::real(once * once * std::exp(z * (later - 1.0)));
 }
 
 /// What flows add to the variance of a mean of squares of ways.
@@ -78,31 +79,40 @@ public:
             const double overlap = later < 1.0 ? 1.0 - later : 0.0;
             alone += weight * overlap * overlap;
             for (const Waves& waves : waves_) {
-                const double k = std::sqrt(waves.k_squared);
                 const double shear = ways_in_common(-viscosity_ * waves.k_squared * time, later);
+                const double turns = sound_speed_ * std::sqrt(waves.k_squared) * time;
                 const double sound =
-                    ways_in_common({-attenuation_ * waves.k_squared * time, sound_speed_ * k * time}, later);
+                    turns < kManyTurns
+                        ? ways_in_common(std::complex(-attenuation_ * waves.k_squared * time, turns), later)
+                        : 0.0;
                 const double together = near(waves.k_squared * squared_way);
                 flows += weight * together * (waves.shear * shear * shear + waves.sound * sound * sound);
             }
         };
-        // Pairs of starts by how much later one is, by the midpoint rule: most that ways have in common ends with the
-        // first, and what lasts longer is smooth.
-        constexpr int kPoints = 12;
+        // Pairs of starts by how much later one is, by Gauss's rule: most that ways have in common ends with the first,
+        // and what lasts longer is smooth.
         const double first = std::min(1.0, spans);
-        for (int i = 0; i < kPoints; ++i) {
-            const double later = first * (i + 0.5) / kPoints;
-            add(later, (1.0 - later / spans) * first / kPoints);
+        for (const auto& [at, weight] : kGauss) {
+            const double later = first * at;
+            add(later, (1.0 - later / spans) * first * weight);
         }
-        for (int i = 0; spans > 1.0 && i < kPoints; ++i) {
-            const double later = std::pow(spans, (i + 0.5) / kPoints);
-            add(later, (1.0 - later / spans) * later * std::log(spans) / kPoints);
+        for (const auto& [at, weight] : kGauss) {
+            if (spans <= 1.0) break;
+            const double later = std::pow(spans, at);
+            add(later, (1.0 - later / spans) * later * std::log(spans) * weight);
         }
         const double moved = time * time / squared_way;  // (T / m) t^2 over W
         return alone > 0.0 ? moved * moved * flows / (number_density_ * volume_ * dimension_ * alone) : 0.0;
     }
 
 private:
+    /// Points and weights between 0 and 1.
+    static constexpr std::array<std::array<double, 2>, 5> kGauss{{{0.046910077030668, 0.118463442528095},
+                                                                  {0.230765344947158, 0.239314335249683},
+                                                                  {0.5, 0.284444444444444},
+                                                                  {0.769234655052842, 0.239314335249683},
+                                                                  {0.953089922969332, 0.118463442528095}}};
+    static constexpr double kManyTurns = 20.0;  // of sound [radians]: nothing is left of its way
     /// Waves of about one length.
     struct Waves {
         double k_squared = 0.0;
@@ -147,7 +157,7 @@ private:
             axes[axis] = axis < dimension_ ? numbers_of(size[axis], walled[axis], largest)
                                            : std::vector<Numbers>{{0.0, 1.0, false}};
         }
-        constexpr double kOneLength = 0.1;  // of ln(k^2): about the same
+        constexpr double kOneLength = 0.25;  // of ln(k^2): about the same
         std::vector<Waves> by_length;
         double shortest = 0.0;
         for (const double length : size) shortest = std::max(shortest, length);
