@@ -133,7 +133,10 @@ std::vector<std::size_t> EquilibriumWatch::grouped(const std::vector<Species>& t
         if (!many || groups_.empty() || next != part) {
             part = next;
             least = size(k);
-            groups_.push_back({table[k].name.empty() ? fmt::format("species {}", k) : table[k].name, counts[k]});
+            groups_.push_back({table[k].name.empty() ? fmt::format("the kind of mass {:.4g}, radius {:.4g}",
+                                                                   table[k].mass, table[k].radius)
+                                                     : table[k].name,
+                               counts[k]});
         } else {
             groups_.back().balls += counts[k];
             const auto most = size(k);

@@ -150,6 +150,11 @@ private:
     }
 
     void gather(const std::array<double, 3>& size, const std::array<bool, 3>& walled, double largest) {
+        constexpr double kMostShorter = 1e5;  // than the longest: in a box as wide as that they add nothing
+        constexpr double kOneLength = 0.25;   // of ln(k^2): about the same
+        const double longest = *std::max_element(size.begin(), size.end());
+        const double least = kPi * kPi / (longest * longest);
+        largest = std::min(largest, kMostShorter * kPi / longest);
         std::array<std::vector<Numbers>, 3> axes;
         volume_ = 1.0;
         for (int axis = 0; axis < 3; ++axis) {
@@ -157,11 +162,7 @@ private:
             axes[axis] = axis < dimension_ ? numbers_of(size[axis], walled[axis], largest)
                                            : std::vector<Numbers>{{0.0, 1.0, false}};
         }
-        constexpr double kOneLength = 0.25;  // of ln(k^2): about the same
         std::vector<Waves> by_length;
-        double shortest = 0.0;
-        for (const double length : size) shortest = std::max(shortest, length);
-        const double least = kPi * kPi / (shortest * shortest);
         for (const Numbers& x : axes[0]) {
             for (const Numbers& y : axes[1]) {
                 for (const Numbers& z : axes[2]) {

@@ -461,6 +461,14 @@ file = "balls.csv"
                  for seed in range(1, 9)]
         self.assertFalse([means["reason"] for means in mixed if "mixed" in means.get("reason", "")])
 
+    def test_kinds_without_a_name_are_told_by_their_mass_and_radius(self):
+        half = ("[[fill]]\nradius = {}\nmass = {}\ncount = 100\ntemperature = 1.0\n"
+                "region = {{ min = [{}, 0.0], max = [{}, 12.0] }}\n")
+        self.write("apart.toml", "[scene]\ndimension = 2\n[box]\nsize = [48.0, 12.0]\nboundary = ['wall', 'periodic']\n[run]\n"
+                                 "solver = 'events'\nuntil = 40.0\n" + half.format(0.25, 1.0, 0.0, 24.0) + half.format(0.4, 2.5, 24.0, 48.0))
+        reason = self.run_json("apart.toml")["means"]["reason"]
+        self.assertRegex(reason, r"^the kind of mass (1, radius 0\.25|2\.5, radius 0\.4) is not mixed along x$")
+
     def test_a_gas_whose_halves_are_not_as_warm_is_not_at_equilibrium(self):
         # Neither temperatures nor densities of the halves are off by more than 5 standard deviations of chance at one time.
         scene = ("[scene]\ndimension = 3\n[box]\nsize = [100.0, 4.0, 4.0]\nboundary = ['wall', 'periodic', 'periodic']\n[run]\n"

@@ -318,6 +318,9 @@ TEST(SharedFlow, IsLittleInThinGasesAndMoreTheLongerTheBox) {
         return flow.share(10.0, flow.time_of(10.0), 4.0);
     };
     EXPECT_GT(share(40.0, 5.0), 1.5 * share(40.0, 40.0));
+    // Of balls like points in a box: neither long to tell, nor anything.
+    const SharedFlow points(3, 1e-6, {1e150, 1e140, 1e150}, {true, false, true});
+    EXPECT_EQ(points.share(1.0, 1.0, 10.0), 0.0);
 }
 
 TEST(Diffusion, ADriftIsTheSpeedOfAllAsOne) {
