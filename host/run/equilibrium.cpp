@@ -20,11 +20,12 @@ namespace {
 /// Where centres of balls cannot be told from chance to stand anywhere else: of this the root of a mean square is
 /// known. A triangular wave of one period between periodic faces, half a period between walls: from -1 to 1, 0 in the
 /// mean.
-double wave(double at) {
+double triangle(double at) {
     const double part = at - std::floor(at);
     return 4.0 * std::abs(part - 0.5) - 1.0;
 }
 constexpr double kWaveSquare = 1.0 / 3.0;  // its mean square over the room
+constexpr std::size_t kWavesOfAxis = 2;
 /// Of each ball, while all is steady: numbers that have had no time to change say nothing.
 constexpr double kLeastCollisions = 5.0;
 /// By chance one look in 10^6 is farther off what equilibrium has.
@@ -94,24 +95,39 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
         rows_.push_back({group, moves ? species.mass * share : 0.0, table[k].radius});
     }
     species_ = run.species;
-    // Nothing pushes balls along such an axis to either side: in equilibrium they are everywhere alike.
-    bool one_temperature = true;
-    const auto& faces = scene.box.temperature;
-    for (const auto& axis : faces) one_temperature = one_temperature && axis[0] == axis[1];
-    if (!scene.walls.empty() || fixed || !scene.stages.empty() || !one_temperature) return;
+    if (!scene.walls.empty() || fixed) return;
+    double widest = 0.0;
+    for (const Row& row : rows_) widest = std::max(widest, 2.0 * row.radius);
     for (int axis = 0; axis < box_.dimension; ++axis) {
-        const auto& ends = box_.faces[static_cast<std::size_t>(axis)];
-        if (scene.physics.gravity[static_cast<std::size_t>(axis)] != 0.0) continue;
-        if (ends[0] == Face::kOpen || ends[1] == Face::kOpen) continue;
+        if (!is_even(axis, scene)) continue;
+        const bool periodic = box_.periodic(axis);
         const std::size_t first = modes_.size();
-        const std::size_t phases = box_.periodic(axis) ? 2 : 1;
+        // More balls stand at walls than elsewhere, by less than half a diameter at each.
+        const double at_walls = periodic ? 0.0 : widest / box_.size[static_cast<std::size_t>(axis)];
         for (std::size_t group = 0; group < groups_.size(); ++group) {
-            for (std::size_t phase = 0; phase < phases; ++phase) modes_.push_back({group, axis});
+            modes_.push_back({group, axis, 0.0});
+            modes_.push_back({group, axis, at_walls});
         }
-        for (std::size_t phase = 0; phase < phases; ++phase) {
-            waves_.push_back({axis, 0.25 * static_cast<double>(phase), first + phase, phases});
-        }
+        // Between walls the first is odd about the middle, and the second even.
+        waves_.push_back({axis, periodic ? 1.0 : 2.0, 0.0, first});
+        waves_.push_back({axis, 1.0, periodic ? 0.25 : 0.0, first + 1});
     }
+}
+
+/// Whether nothing pushes balls along an axis to either side, while one measures: in equilibrium they are everywhere
+/// alike.
+bool EquilibriumWatch::is_even(int axis, const Scene& scene) const {
+    const auto along = static_cast<std::size_t>(axis);
+    const auto& ends = box_.faces[along];
+    if (ends[0] == Face::kOpen || ends[1] == Face::kOpen) return false;
+    const auto pushes = [&](const Vector3& gravity, const auto& temperature) {
+        return gravity[along] != 0.0 ||
+               std::ranges::any_of(temperature, [](const auto& faces) { return faces[0] != faces[1]; });
+    };
+    if (scene.stages.empty()) return !pushes(scene.physics.gravity, scene.box.temperature);
+    return std::ranges::none_of(scene.stages, [&](const Stage& stage) {
+        return stage.measure && pushes(stage.gravity, stage.wall_temperature);
+    });
 }
 
 /// Makes the groups. \returns  of each row of the table that of a species: its group, or more than there are
@@ -230,9 +246,15 @@ void EquilibriumWatch::look(const Frame& frame) {
 }
 
 /// Of such a wave, where a ball is.
-double EquilibriumWatch::height(int axis, double phase, double radius, double at) const {
-    const double period = (box_.periodic(axis) ? 1.0 : 2.0) * box_.length(axis, radius);
-    return wave((at - box_.low(axis, radius)) / period + phase);
+double EquilibriumWatch::height(const Wave& wave, double radius, double at) const {
+    const double period = wave.period * box_.length(wave.axis, radius);
+    return triangle((at - box_.low(wave.axis, radius)) / period + wave.phase);
+}
+
+/// By how many standard deviations of chance a mode is off, beyond what it may be.
+double EquilibriumWatch::off(std::size_t mode, double value) const {
+    const double beyond = std::max(0.0, std::abs(value) - modes_[mode].slack);
+    return std::copysign(beyond / at_equilibrium(mode).second, value);
 }
 
 /// Some balls of a frame, of the species `rows`.
@@ -254,9 +276,9 @@ void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<cons
         }
         sums_.warmth[group] += warmth;
         for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
-            const auto& [along, phase, first, stride] = waves_[wave];
-            const double place = height(along, phase, radius, frame.position[static_cast<std::size_t>(along)][at]);
-            sums_.modes[first + group * stride] += place;
+            const Wave& one = waves_[wave];
+            const double place = height(one, radius, frame.position[static_cast<std::size_t>(one.axis)][at]);
+            sums_.modes[one.first + group * kWavesOfAxis] += place;
             const double part = mass * place;
             sums_.wave_mass[wave] += part;
             sums_.wave_inertia[wave] += part * place;
@@ -309,21 +331,14 @@ void EquilibriumWatch::restore(const SolverState& state) {
     SavedNumbers numbers(saved->numbers);
     if (!saved->numbers.empty() && std::signbit(saved->numbers.front())) between_collisions_ = -numbers.next();
     const std::uint64_t width = numbers.next_count();
-    // Versions of before did not look at warmth, or not at flows either: there were none.
-    const std::size_t flows = this->width() - first_flow();
-    // Another told more species apart: what it has seen is of no use here, and the watch begins anew.
-    const std::size_t of_species = this->width(species_count_);
-    if (species_count_ > groups_.size() &&
-        (width == of_species || width == of_species - waves_.size() || width == of_species - flows)) {
-        return;
-    }
-    if (width != this->width() && width != first_warmth() && width != first_flow())
+    if (width != this->width()) {
+        if (saved_before(width)) return;
         throw std::invalid_argument("saved looks are of another run");
+    }
     while (!numbers.empty()) {
         Look look{.time = numbers.next(), .numbers = {}};
         const auto values = numbers.next(width);
         look.numbers.assign(values.begin(), values.end());
-        look.numbers.resize(this->width(), 0.0);
         looks_.push_back(std::move(look));
     }
     double before = -std::numeric_limits<double>::infinity();
@@ -337,6 +352,22 @@ void EquilibriumWatch::restore(const SolverState& state) {
     for (std::size_t k = 1; k < looks_.size(); ++k) least = std::min(least, looks_[k].time - looks_[k - 1].time);
     while (every_ > 0.0 && 2.0 * stride_ * every_ < 1.01 * least) stride_ *= 2.0;
     thin();  // what a version has saved that kept all
+}
+
+/// Whether looks of that width are of a version that had one wave between walls, and no flows or no warmth, or told
+/// more species apart: what it has seen is of no use here, and the watch begins anew.
+bool EquilibriumWatch::saved_before(std::size_t width) const {
+    const auto dimension = static_cast<std::size_t>(box_.dimension);
+    const auto before = static_cast<std::size_t>(
+        std::ranges::count_if(waves_, [&](const Wave& wave) { return wave.period > 1.0 || box_.periodic(wave.axis); }));
+    for (const std::size_t groups : {groups_.size(), species_count_}) {
+        for (const std::size_t waves : {before, std::size_t{0}}) {  // none beside stages
+            for (const std::size_t of_flow : {std::size_t{0}, dimension}) {
+                if (width == 1 + groups + waves * (groups + of_flow)) return true;
+            }
+        }
+    }
+    return false;
 }
 
 /// Of a number that is no mode.
@@ -359,8 +390,9 @@ std::pair<double, double> EquilibriumWatch::at_equilibrium(std::size_t number) c
 /// The first look from which on a number is where equilibrium has it.
 std::size_t EquilibriumWatch::settled(std::size_t number) const {
     const auto [mean, sigma] = at_equilibrium(number);
+    const double slack = number < modes_.size() ? modes_[number].slack : 0.0;
     std::size_t first = looks_.size();
-    while (first > 0 && std::abs(looks_[first - 1].numbers[number] - mean) <= kMostSigmas * sigma) --first;
+    while (first > 0 && std::abs(looks_[first - 1].numbers[number] - mean) <= kMostSigmas * sigma + slack) --first;
     return first;
 }
 
@@ -386,8 +418,8 @@ EquilibriumWatch::Settling EquilibriumWatch::settling() const {
         const auto squares = [&](const Look& look) {
             double sum = 0.0;
             for (std::size_t group = 0; group < groups_.size(); ++group) {
-                const std::size_t mode = wave.first + group * wave.stride;
-                const double sigmas = look.numbers[mode] / at_equilibrium(mode).second;
+                const std::size_t mode = wave.first + group * kWavesOfAxis;
+                const double sigmas = off(mode, look.numbers[mode]);
                 sum += sigmas * sigmas;
             }
             return sum;
@@ -424,9 +456,10 @@ std::pair<std::optional<bool>, std::string> EquilibriumWatch::spread(double sinc
             if (look.time < since) continue;
             double place = 0.0;
             for (std::size_t group = 0; group < groups_.size(); ++group) {
-                place += look.numbers[wave.first + group * wave.stride] * groups_[group].balls;
+                const std::size_t mode = wave.first + group * kWavesOfAxis;
+                place += off(mode, look.numbers[mode]) * std::sqrt(groups_[group].balls / balls);
             }
-            sum += (look.numbers[first_warmth() + k] - place / std::sqrt(kWaveSquare * balls)) / std::sqrt(2.0);
+            sum += (look.numbers[first_warmth() + k] - place) / std::sqrt(2.0);
             looks += 1.0;
         }
         const double sigmas = looks > 0.0 ? std::abs(sum / looks) : 0.0;
@@ -454,7 +487,10 @@ std::pair<std::optional<bool>, std::string> EquilibriumWatch::steady(double sinc
         }
         const MeanWithError mean = mean_of(series, 0);
         if (std::abs(mean.drift) > kMostDrift) return {false, name_of(k) + " drifts"};
-        if (mean.independent < kLeastIndependent && result.first) {
+        // Of fewer looks than blocks take nobody can tell; velocities of one kind settle within a few collisions.
+        const bool velocities = k == modes_.size() + groups_.size();
+        const bool enough = mean.independent >= kLeastIndependent || (velocities && std::isnan(mean.independent));
+        if (!enough && result.first) {
             result = {std::nullopt, "too few independent frames for " + name_of(k)};
         }
     }
@@ -462,7 +498,14 @@ std::pair<std::optional<bool>, std::string> EquilibriumWatch::steady(double sinc
 }
 
 RowMeans EquilibriumWatch::means(const RunAverages& averages) const {
-    if (groups_.empty() || looks_.empty()) return averages.row_means();
+    if (groups_.empty() || looks_.empty()) {
+        RowMeans means = averages.row_means();
+        if (means.equilibrated == true && groups_.size() > 1) {
+            means.equilibrated = std::nullopt;
+            means.reason = "no frames tell whether kinds are mixed, and equally warm";
+        }
+        return means;
+    }
     // Of the rows: frames may be few, and the first one that is looked at late.
     const double begin = averages.row_means().begin;
     const double end = std::max(looks_.back().time, averages.last_row());

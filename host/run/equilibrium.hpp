@@ -45,13 +45,15 @@ private:
     struct Mode {
         std::size_t group = 0;
         int axis = 0;
+        double slack = 0.0;  // by which it may be off besides chance
     };
-    /// In which all balls may flow, along any axis, and each group be uneven: its mode is `first` + group * `stride`.
+    /// In which all balls may flow, along any axis, and each group be uneven: its mode is `first` + group *
+    /// kWavesOfAxis.
     struct Wave {
         int axis = 0;
-        double phase = 0.0;  // in periods
+        double period = 0.0;  // over the room along the axis
+        double phase = 0.0;   // in periods
         std::size_t first = 0;
-        std::size_t stride = 0;
     };
     /// Of a frame: a number for each mode, the temperature of each group over that of all, the kurtosis, the momentum
     /// in each wave along each axis, the energy of motion in each wave.
@@ -99,7 +101,10 @@ private:
     [[nodiscard]] std::size_t first_warmth() const { return width() - waves_.size(); }
     [[nodiscard]] std::size_t width() const { return width(groups_.size()); }
     [[nodiscard]] std::size_t width(std::size_t groups) const;
-    [[nodiscard]] double height(int axis, double phase, double radius, double at) const;
+    [[nodiscard]] double height(const Wave& wave, double radius, double at) const;
+    [[nodiscard]] bool is_even(int axis, const Scene& scene) const;
+    [[nodiscard]] bool saved_before(std::size_t width) const;
+    [[nodiscard]] double off(std::size_t mode, double value) const;
     [[nodiscard]] double after(const Look& look) const;
     void add(const Frame& frame, std::size_t begin, std::span<const std::uint32_t> rows);
     void thin();
