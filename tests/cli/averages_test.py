@@ -506,7 +506,7 @@ file = "balls.csv"
             self.assertTrue(alike["equilibrated"], alike)
 
     def test_a_dense_gas_that_stands_at_walls_is_even(self):
-        # 4,200 disks at a packing fraction of 0.55: by 4 % of a standard deviation for each 1 of a diameter more stand at walls.
+        # Where the layers at both walls are: 7 standard deviations of chance more than in the middle.
         self.write("dense.toml", "[scene]\ndimension = 2\n[box]\nsize = [600.0, 10.0]\nboundary = ['periodic', 'wall']\n[run]\n"
                                  "solver = 'events'\nuntil = 10.0\n[[fill]]\nradius = 0.5\nmass = 1.0\ncount = 4200\n"
                                  "temperature = 1.0\n")
