@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -51,6 +52,9 @@ constexpr std::size_t kMostGroups = 16;
 constexpr double kLeastInGroup = 40.0;
 /// Half a megabyte of a gas of one kind, at most some 5 of many.
 constexpr std::size_t kMostLooks = 4096;
+/// Masses of which one is so many times the other still have one temperature after a few collisions each: one takes
+/// away 2 m M / (m + M)^2 of the difference, a third.
+constexpr double kSlowlyWarmed = 4.0;
 constexpr std::size_t kAtOnce = 4096;  // balls that are looked at
 constexpr std::string_view kAxes = "xyz";
 
@@ -77,6 +81,8 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
     bool fixed = false;
     std::vector<std::size_t> kinds;
     double all = 0.0;
+    double lightest = std::numeric_limits<double>::infinity();
+    double heaviest = 0.0;
     for (std::size_t k = 0; k < table.size(); ++k) {
         if (!(counts[k] > 0.0)) continue;
         const bool moves = std::isfinite(table[k].mass);
@@ -84,8 +90,11 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
         if (!moves) continue;
         kinds.push_back(k);
         all += counts[k];
+        lightest = std::min(lightest, table[k].mass);
+        heaviest = std::max(heaviest, table[k].mass);
     }
     species_count_ = kinds.size();
+    alike_ = heaviest <= kSlowlyWarmed * lightest;
     const std::vector<std::size_t> place = grouped(table, counts, std::move(kinds), all);
     for (std::uint32_t k = 0; k < table.size(); ++k) {
         const Species& species = table[species_row(table, k)];
@@ -487,9 +496,10 @@ std::pair<std::optional<bool>, std::string> EquilibriumWatch::steady(double sinc
         }
         const MeanWithError mean = mean_of(series, 0);
         if (std::abs(mean.drift) > kMostDrift) return {false, name_of(k) + " drifts"};
-        // Of fewer looks than blocks take nobody can tell; velocities of one kind settle within a few collisions.
-        const bool velocities = k == modes_.size() + groups_.size();
-        const bool enough = mean.independent >= kLeastIndependent || (velocities && std::isnan(mean.independent));
+        // Of fewer looks than blocks take nobody can tell. But velocities of one kind settle within a few collisions,
+        // and so do temperatures of kinds of about one mass.
+        const bool soon = k == modes_.size() + groups_.size() || alike_;
+        const bool enough = mean.independent >= kLeastIndependent || (soon && std::isnan(mean.independent));
         if (!enough && result.first) {
             result = {std::nullopt, "too few independent frames for " + name_of(k)};
         }

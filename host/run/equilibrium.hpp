@@ -116,6 +116,7 @@ private:
     Box box_;
     std::vector<Group> groups_;  // of finite mass, one a species, or several alike where there are many
     std::size_t species_count_;  // of finite mass
+    bool alike_ = true;          // they are about as heavy
     std::vector<Row> rows_;
     std::shared_ptr<const SpeciesById> species_;
     std::vector<Mode> modes_;
