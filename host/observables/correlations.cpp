@@ -34,6 +34,7 @@ public:
           size_(context.box.size),
           every_(context.every),
           dimension_(static_cast<std::size_t>(context.box.dimension)),
+          rms_speed_(context.rms_speed),
           chosen_(context.population, request_.species),
           ids_(chosen_.drawn(kMostFollowed)),
           correlator_(ids_.size() * dimension_, groups(), context.samples, std::move(correlation)),
@@ -45,9 +46,11 @@ public:
     }
     void skip() final { correlator_.begin_anew(); }
     void interrupt() final {}  // whoever kicks may be the thermostat
-    [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size(); }
+    [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size() + 3; }
     void save(std::vector<double>& out) const final {
         if (drawn_) out.push_back(kDrawn);
+        // That of the start: what a run is resumed from has another one, by rounding or by what contacts hold.
+        out.insert(out.end(), {kSpeed, rms_speed_});
         correlator_.save(out);
     }
     void restore(SavedNumbers& saved) final {
@@ -58,6 +61,11 @@ public:
             drawn_ = false;
         }
         if (drawn_) saved.next();
+        if (saved.peek() == kSpeed) {
+            saved.next();
+            rms_speed_ = saved.next();
+            if (!(rms_speed_ >= 0.0)) throw std::invalid_argument("a saved speed is none");
+        }
         correlator_.restore(saved);
     }
 
@@ -142,6 +150,8 @@ protected:
     }
     [[nodiscard]] const Correlator& correlator() const { return correlator_; }
     [[nodiscard]] std::size_t dimension() const { return dimension_; }
+    /// Along an axis [length/time]; 0: not known.
+    [[nodiscard]] double thermal_speed() const { return rms_speed_ / std::sqrt(static_cast<double>(dimension_)); }
 
 private:
     /// The factor of in_common, by the longest lags that have blocks enough. Neighbours share the modes of the gas,
@@ -178,12 +188,14 @@ private:
         return deal_into_groups(rows);
     }
     static constexpr double kDrawn = -1.0;  // in the place of a count: which balls these are
+    static constexpr double kSpeed = -2.0;  // likewise: how fast they were
 
     ObserveEntry request_;
     Followed what_;
     Vector3 size_;  // of the box
     double every_;
     std::size_t dimension_;
+    double rms_speed_;  // AverageContext::rms_speed
     Selection chosen_;
     std::vector<std::uint32_t> ids_;
     bool drawn_ = ids_.size() == kMostFollowed;
@@ -241,9 +253,9 @@ protected:
         const double grows = half < k ? growth(lags, half, k) : 1.0;
         const double squared_way = lags.at[k].value / static_cast<double>(dimension());
         const double time = info().every * static_cast<double>(correlator().lag(k));
-        return grows * grows * correlator().balls(k) * gas_.share(squared_way, time, spans(k));
+        return grows * grows * gas_.share(correlator().balls(k), squared_way, time, thermal_speed(), spans(k));
     }
-    [[nodiscard]] bool theory_knows() const final { return gas_.well_known(); }
+    [[nodiscard]] bool theory_knows() const final { return gas_.of_one_kind() && thermal_speed() > 0.0; }
 
 private:
     /// Hard balls of one size that are as many and fill as much of the box.
@@ -261,7 +273,6 @@ private:
                 if (first == nullptr) first = &table[row];
                 one_kind_ = one_kind_ && table[row].radius == first->radius && table[row].mass == first->mass;
             });
-            speed_ = context.rms_speed / std::sqrt(dimension);
             diameter_ = 2.0 * std::pow(filled / balls_ / ball_volume(dimension, 1.0), 1.0 / dimension);
             std::array<double, 3> size{};
             std::array<bool, 3> walled{};
@@ -273,22 +284,21 @@ private:
                           std::clamp(filled / context.box.volume(), kThinnest, largest_fluid_fraction(dimension)), size,
                           walled);
         }
-        /// Whether it is the gas of the run.
-        [[nodiscard]] bool well_known() const { return one_kind_ && speed_ > 0.0; }
-        /// SharedFlow::share over the number of balls.
-        [[nodiscard]] double share(double squared_way, double time, double spans) const {
+        /// Whether the balls of the run are so, too.
+        [[nodiscard]] bool of_one_kind() const { return one_kind_; }
+        /// Of so many of the balls: SharedFlow::share of all, for each shares with the others that are looked at.
+        /// \param speed  thermal, along an axis [length/time]; 0: not known
+        [[nodiscard]] double share(double balls, double squared_way, double time, double speed, double spans) const {
             const double way = squared_way / (diameter_ * diameter_);
             // Where walls or neighbours hold balls back, flows carry them less far too.
             const double as_if_free = flow_->time_of(way);
-            return flow_->share(way, speed_ > 0.0 ? std::min(time * speed_ / diameter_, as_if_free) : as_if_free,
-                                spans) /
-                   balls_;
+            const double taken = speed > 0.0 ? std::min(time * speed / diameter_, as_if_free) : as_if_free;
+            return std::max(0.0, balls - 1.0) / balls_ * flow_->share(way, taken, spans);
         }
 
     private:
         double balls_ = 0.0;
         double diameter_ = 0.0;
-        double speed_ = 0.0;  // along an axis, root of the mean square; 0: not known
         bool one_kind_ = true;
         std::optional<SharedFlow> flow_;
     };

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "host/theory/gas_facts.hpp"
 #include "kernels/physics/diffusion.hpp"
 
 namespace carom {
@@ -50,7 +51,7 @@ constexpr double kSharp = 0.1;
 constexpr std::size_t kMostGroups = 16;
 /// Balls of each where more are taken together, in fewer groups: by 5 sigma one that stands on one side shows.
 constexpr double kLeastInGroup = 40.0;
-/// Half a megabyte of a gas of one kind, at most some 5 of many.
+/// A megabyte of a gas of one kind, at most some 5 of many.
 constexpr std::size_t kMostLooks = 4096;
 /// Masses of which one is so many times the other still have one temperature after a few collisions each: one takes
 /// away 2 m M / (m + M)^2 of the difference, a third.
@@ -106,13 +107,19 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
     species_ = run.species;
     if (!scene.walls.empty() || fixed) return;
     double widest = 0.0;
-    for (const Row& row : rows_) widest = std::max(widest, 2.0 * row.radius);
+    for (const Row& row : rows_) {
+        if (row.group < groups_.size()) widest = std::max(widest, 2.0 * row.radius);
+    }
+    conducts_ = conducts(scene);
     for (int axis = 0; axis < box_.dimension; ++axis) {
         if (!is_even(axis, scene)) continue;
         const bool periodic = box_.periodic(axis);
         const std::size_t first = modes_.size();
-        // More balls stand at walls than elsewhere, by less than half a diameter at each.
-        const double at_walls = periodic ? 0.0 : widest / box_.size[static_cast<std::size_t>(axis)];
+        // More balls stand at walls than elsewhere, by less than half a diameter at each; and any number where the gas
+        // is warmer there than in the middle, or less warm, and steady.
+        const double at_walls = periodic    ? 0.0
+                                : conducts_ ? std::numeric_limits<double>::infinity()
+                                            : widest / box_.size[static_cast<std::size_t>(axis)];
         for (std::size_t group = 0; group < groups_.size(); ++group) {
             modes_.push_back({group, axis, 0.0});
             modes_.push_back({group, axis, at_walls});
@@ -241,13 +248,18 @@ void EquilibriumWatch::look(const Frame& frame) {
         }
     }
     // Each component of a velocity has an energy about the mean whose variance is twice the square of that.
-    const double each = all / components;
+    const double each = temperature;
     const double count = components / static_cast<double>(dimension);
     for (std::size_t wave = 0; wave < waves_.size(); ++wave) {
         const double place = sums_.wave_balls[wave];
         const double room = std::max(0.0, sums_.wave_squares[wave] - place * place / count);
         const double thermal = each * std::sqrt(2.0 * static_cast<double>(dimension) * room);
-        const double warmth = sums_.wave_warmth[wave] - static_cast<double>(dimension) * each * place;
+        double energy = sums_.wave_warmth[wave];
+        for (std::size_t axis = 0; axis < dimension; ++axis) {
+            const double drift = sums_.momentum[axis] / sums_.mass;
+            energy += drift * (drift * sums_.wave_mass[wave] - 2.0 * sums_.wave_momentum[wave * dimension + axis]);
+        }
+        const double warmth = energy - static_cast<double>(dimension) * each * place;
         look.numbers.push_back(thermal > 0.0 ? warmth / thermal : 0.0);
     }
     looks_.push_back(std::move(look));
@@ -325,8 +337,9 @@ constexpr std::string_view kSavedName = "equilibrium watch";
 }  // namespace
 
 void EquilibriumWatch::save(SolverState& state) const {
-    // Where there was the width of a look: that has no sign, so a version of before is told from what follows.
-    std::vector<double> numbers{-between_collisions_, static_cast<double>(width())};
+    // Where there was the width of a look, and then that width behind it: those have no sign, so versions of before are
+    // told from this one.
+    std::vector<double> numbers{-between_collisions_, -static_cast<double>(width())};
     for (const Look& look : looks_) {
         numbers.push_back(look.time);
         numbers.insert(numbers.end(), look.numbers.begin(), look.numbers.end());
@@ -338,15 +351,16 @@ void EquilibriumWatch::restore(const SolverState& state) {
     const auto saved = std::ranges::find(state.records.averages, kSavedName, &SavedAverage::name);
     if (saved == state.records.averages.end()) return;  // by a version that knew no watch
     SavedNumbers numbers(saved->numbers);
-    if (!saved->numbers.empty() && std::signbit(saved->numbers.front())) between_collisions_ = -numbers.next();
-    const std::uint64_t width = numbers.next_count();
-    if (width != this->width()) {
-        if (saved_before(width)) return;
+    // Versions of before looked at other numbers: they are of no use here, and the watch begins anew.
+    if (numbers.peek() > 0.0) return;
+    between_collisions_ = -numbers.next();
+    if (numbers.peek() > 0.0) return;
+    if (-numbers.next() != static_cast<double>(width()) || !std::isfinite(between_collisions_)) {
         throw std::invalid_argument("saved looks are of another run");
     }
     while (!numbers.empty()) {
         Look look{.time = numbers.next(), .numbers = {}};
-        const auto values = numbers.next(width);
+        const auto values = numbers.next(width());
         look.numbers.assign(values.begin(), values.end());
         looks_.push_back(std::move(look));
     }
@@ -361,22 +375,6 @@ void EquilibriumWatch::restore(const SolverState& state) {
     for (std::size_t k = 1; k < looks_.size(); ++k) least = std::min(least, looks_[k].time - looks_[k - 1].time);
     while (every_ > 0.0 && 2.0 * stride_ * every_ < 1.01 * least) stride_ *= 2.0;
     thin();  // what a version has saved that kept all
-}
-
-/// Whether looks of that width are of a version that had one wave between walls, and no flows or no warmth, or told
-/// more species apart: what it has seen is of no use here, and the watch begins anew.
-bool EquilibriumWatch::saved_before(std::size_t width) const {
-    const auto dimension = static_cast<std::size_t>(box_.dimension);
-    const auto before = static_cast<std::size_t>(
-        std::ranges::count_if(waves_, [&](const Wave& wave) { return wave.period > 1.0 || box_.periodic(wave.axis); }));
-    for (const std::size_t groups : {groups_.size(), species_count_}) {
-        for (const std::size_t waves : {before, std::size_t{0}}) {  // none beside stages
-            for (const std::size_t of_flow : {std::size_t{0}, dimension}) {
-                if (width == 1 + groups + waves * (groups + of_flow)) return true;
-            }
-        }
-    }
-    return false;
 }
 
 /// Of a number that is no mode.
@@ -444,7 +442,7 @@ EquilibriumWatch::Settling EquilibriumWatch::settling() const {
         const char axis = kAxes[static_cast<std::size_t>(waves_[(k - first_flow()) / dimension].axis)];
         settles(since(k), fmt::format("a flow that changes along {} decays", axis));
     }
-    for (std::size_t k = first_warmth(); k < width(); ++k) {
+    for (std::size_t k = first_warmth(); k < width() && !conducts_; ++k) {
         const char axis = kAxes[static_cast<std::size_t>(waves_[k - first_warmth()].axis)];
         settles(since(k), fmt::format("heat spreads along {}", axis));
     }
@@ -457,7 +455,7 @@ std::pair<std::optional<bool>, std::string> EquilibriumWatch::spread(double sinc
     std::pair<std::optional<bool>, std::string> result{true, ""};
     double balls = 0.0;
     for (const Group& group : groups_) balls += group.balls;
-    for (std::size_t k = 0; k < waves_.size(); ++k) {
+    for (std::size_t k = 0; k < waves_.size() && !conducts_; ++k) {
         const Wave& wave = waves_[k];
         double sum = 0.0;
         double looks = 0.0;

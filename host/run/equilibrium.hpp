@@ -18,8 +18,8 @@
 namespace carom {
 
 /// What rows do not see of the way to equilibrium, taken from the frames that are stored: whether each species has the
-/// room that it can have, whether all are equally warm, whether velocities have settled, and whether balls flow. A look
-/// costs some tens of nanoseconds a ball, and leaves a few numbers.
+/// room that it can have, whether all are equally warm, everywhere, whether velocities have settled, and whether balls
+/// flow. A look costs some tens of nanoseconds a ball, and leaves a few numbers.
 class EquilibriumWatch {
 public:
     /// At the start of the run, whose first state says how often balls meet.
@@ -103,7 +103,6 @@ private:
     [[nodiscard]] std::size_t width(std::size_t groups) const;
     [[nodiscard]] double height(const Wave& wave, double radius, double at) const;
     [[nodiscard]] bool is_even(int axis, const Scene& scene) const;
-    [[nodiscard]] bool saved_before(std::size_t width) const;
     [[nodiscard]] double off(std::size_t mode, double value) const;
     [[nodiscard]] double after(const Look& look) const;
     void add(const Frame& frame, std::size_t begin, std::span<const std::uint32_t> rows);
@@ -117,6 +116,7 @@ private:
     std::vector<Group> groups_;  // of finite mass, one a species, or several alike where there are many
     std::size_t species_count_;  // of finite mass
     bool alike_ = true;          // they are about as heavy
+    bool conducts_ = false;      // heat goes on flowing through the gas, which is not as warm everywhere
     std::vector<Row> rows_;
     std::shared_ptr<const SpeciesById> species_;
     std::vector<Mode> modes_;

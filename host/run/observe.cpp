@@ -306,11 +306,12 @@ void RunAverages::make_averages(const PreparedScene& run) {
             population_ = std::move(population);
         }
         const SamplePlan plan = plan_of(run, entry);
-        const AverageContext context{.box = run.scene.box,
-                                     .population = population_,
-                                     .every = plan.every,
-                                     .samples = plan.in_a_row(run.scene.run.until),
-                                     .rms_speed = is_isolated(run) ? run.figures.rms_speed : 0.0};
+        const AverageContext context{
+            .box = run.scene.box,
+            .population = population_,
+            .every = plan.every,
+            .samples = plan.in_a_row(run.scene.run.until),
+            .rms_speed = is_isolated(run) && run.scene.walls.empty() ? run.figures.rms_speed : 0.0};
         if (find_observable_kind(entry.kind).has_energy && !energy_ && is_isolated(run) &&
             run.scene.run.solver == SolverKind::kSpring) {
             energy_.emplace(1, BatchSeries::kMostBatches);

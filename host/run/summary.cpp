@@ -39,13 +39,6 @@ nlohmann::ordered_json number(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-/// Whether heat goes on flowing through a system that does not change any more: from one bath to another, or from baths
-/// into contacts.
-bool conducts(const Scene& scene) {
-    const std::vector<double> baths = scene.bath_temperatures(true);
-    return !baths.empty() && (loses_energy(scene) || std::ranges::min(baths) != std::ranges::max(baths));
-}
-
 /// What the run came to in the mean, and whether it can be trusted.
 std::string means_text(const RowMeans& means, const Scene& scene) {
     if (means.means.empty()) return "";

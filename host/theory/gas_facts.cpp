@@ -338,6 +338,11 @@ bool loses_energy(const Scene& scene) {
            physics.wall_friction > 0.0 || scene.spring.damping.value_or(0.0) > 0.0;
 }
 
+bool conducts(const Scene& scene) {
+    const std::vector<double> baths = scene.bath_temperatures(true);
+    return !baths.empty() && (loses_energy(scene) || std::ranges::min(baths) != std::ranges::max(baths));
+}
+
 GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double from) {
     const Scene& scene = run.scene;
     GasFacts facts;

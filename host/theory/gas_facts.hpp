@@ -100,6 +100,10 @@ bool only_walls_drive(const Stage& stage);
 /// Whether contacts take energy away.
 bool loses_energy(const Scene& scene);
 
+/// Whether heat goes on flowing through a system that does not change any more: from one bath to another, or from baths
+/// into contacts.
+bool conducts(const Scene& scene);
+
 /// \param species  empty: all of finite mass
 /// \param from     rows from this time on give the temperature, those of stages that measure
 GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double from);

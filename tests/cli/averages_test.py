@@ -416,24 +416,19 @@ file = "balls.csv"
         waves, groups = 4, 10
         with h5py.File(self.folder / "part.checkpoint.h5", "r+") as file:
             place = numbers(file)
-            self.assertEqual(file[place][1], 1 + groups + waves * (groups + 2 + 1))
-            # An earlier version had a group for each: its looks are left out, and new ones follow.
             kept = file[place][()]
+            self.assertEqual(kept[1], -(1 + groups + waves * (groups + 2 + 1)))
+            # Versions of before looked at other numbers, whose width has no sign: these are left out, and new ones follow.
+            looks = numpy.zeros((125, 1 + 41))
+            looks[:, 0] = 0.2 * numpy.arange(125)
             del file[place]
             file.attrs.pop("checksum")
-            file[place] = kept
-        # Others between walls had one wave, and did not look at warmth, or not at flows either.
-        for width in (1 + count + 3 * (count + 2), 1 + groups + 3 * (groups + 2), 1 + groups + 3 * groups):
-            with h5py.File(self.folder / "part.checkpoint.h5", "r+") as file:
-                looks = numpy.zeros((125, 1 + width))
-                looks[:, 0] = 0.2 * numpy.arange(125)
-                del file[place]
-                file[place] = numpy.concatenate([[kept[0], width], looks.ravel()])
-            rest = self.run_json("--resume", "part.checkpoint.h5", "-o", "rest.h5", "--until", "40.0", "--force")
-            self.assertEqual(rest["state_hash"], whole["state_hash"])
-            with h5py.File(self.folder / "rest.checkpoint.h5") as file:
-                looks = (len(file[numbers(file)]) - 2) / (1 + file[numbers(file)][1])
-            self.assertIn(looks, (75, 76))
+            file[place] = numpy.concatenate([[kept[0], 41], looks.ravel()])
+        rest = self.run_json("--resume", "part.checkpoint.h5", "-o", "rest.h5", "--until", "40.0")
+        self.assertEqual(rest["state_hash"], whole["state_hash"])
+        with h5py.File(self.folder / "rest.checkpoint.h5") as file:
+            looks = (len(file[numbers(file)]) - 2) / (1 - file[numbers(file)][1])
+        self.assertIn(looks, (75, 76))
 
     def test_kinds_of_few_balls_that_stand_apart_are_not_mixed(self):
         # Of 16 species of 8 balls none is off by more than chance may have it, all together are.
@@ -535,6 +530,43 @@ file = "balls.csv"
             means = self.run_json("stages.toml", "--force")["means"]
             self.assertIs(means["equilibrated"], False, means)
             self.assertRegex(means["reason"], "not mixed along x$")
+
+    def test_a_gas_that_is_steady_is_not_as_warm_everywhere(self):
+        # Contacts take what walls give: it is cooler and denser in the middle, for ever.
+        self.write("steady.toml", "[scene]\ndimension = 2\n[box]\nsize = [40.0, 20.0]\nboundary = ['wall', 'periodic']\n"
+                                  "wall_temperature = [[1.0, 1.0], [0.0, 0.0]]\n[physics]\nrestitution = 0.9\n[run]\nsolver = 'events'\n"
+                                  "until = 400.0\n[[fill]]\nradius = 0.5\nmass = 1.0\ncount = 300\ntemperature = 0.5\n")
+        means = self.run_json("steady.toml")["means"]
+        self.assertNotRegex(means.get("reason", ""), "heat|unevenly", means)
+
+    def test_a_drift_of_all_is_no_heat(self):
+        # Of 198 light disks and 2 heavy ones: where these are more of the energy of the drift is.
+        self.write("drift.toml", "[scene]\ndimension = 2\n[box]\nsize = [30.0, 30.0]\nboundary = 'periodic'\n[run]\nsolver = 'events'\n"
+                                 "until = 50.0\n[[load]]\nfile = 'balls.csv'\n")
+        count = 200
+        places = 1.0 + 2.0 * numpy.stack([numpy.arange(count) % 14, numpy.arange(count) // 14], axis=1)
+        for seed in (1, 2, 3):
+            chance = numpy.random.default_rng(seed)
+            mass = numpy.where(chance.permutation(count) < 2, 100.0, 1.0)[:, None]
+            velocity = chance.normal(size=(count, 2)) / numpy.sqrt(mass) + [2.0, 0.0]
+            numpy.savetxt(self.folder / "balls.csv", numpy.hstack([places, velocity, numpy.full((count, 1), 0.5), mass]),
+                          delimiter=",", header="x,y,vx,vy,radius,mass", comments="")
+            means = self.run_json("drift.toml", "--force")["means"]
+            self.assertNotRegex(means.get("reason", ""), "heat", means)
+
+    def test_errors_of_diffusion_go_on_to_the_same_bits(self):
+        for solver in ("events", "spring"):
+            self.write("gas.toml", "[scene]\ndimension = 2\n[box]\nsize = [12.0, 12.0]\nboundary = 'periodic'\n[run]\n"
+                                   f"solver = '{solver}'\nuntil = 6.0\n[output]\nevery = 1.0\nobservables_every = 0.1\n[[fill]]\nradius = 0.5\n"
+                                   "mass = 1.0\ncount = 60\ntemperature = 1.0\n[[observe]]\nname = 'w'\nkind = 'msd'\nevery = 0.05\n"
+                                   "[[observe]]\nname = 'd'\nkind = 'self_diffusion'\nevery = 0.05\n")
+            whole = self.run_json("gas.toml", "-o", "whole.h5", "--force")
+            self.succeed("run", "gas.toml", "-o", "part.h5", "--until", "3.0", "--quiet", "--force")
+            rest = self.run_json("--resume", "part.checkpoint.h5", "-o", "rest.h5", "--until", "6.0", "--force")
+            self.assertEqual(rest["averages"]["d"], whole["averages"]["d"])
+            with h5py.File(self.folder / "whole.h5") as one, h5py.File(self.folder / "rest.h5") as other:
+                for what in ("value", "error"):
+                    numpy.testing.assert_array_equal(one[f"observables/w/{what}"][-1], other[f"observables/w/{what}"][-1])
 
     def test_default_intervals_are_the_ones_that_the_run_started_with(self):
         self.write("gas.toml", MIXTURE % "events" + observed("events"))

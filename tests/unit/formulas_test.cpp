@@ -321,6 +321,9 @@ TEST(SharedFlow, IsLittleInThinGasesAndMoreTheLongerTheBox) {
     // Of balls like points in a box: neither long to tell, nor anything.
     const SharedFlow points(3, 1e-6, {1e150, 1e140, 1e150}, {true, false, true});
     EXPECT_EQ(points.share(1.0, 1.0, 10.0), 0.0);
+    const SharedFlow beyond(2, 1e-6, {1e160, 1e150, 0.0}, {});
+    EXPECT_EQ(beyond.share(1.0, 1.0, 10.0), 0.0);
+    EXPECT_EQ(thin.share(0.0, 1.0, 10.0), 0.0) << "at rest";
 }
 
 TEST(Diffusion, ADriftIsTheSpeedOfAllAsOne) {
