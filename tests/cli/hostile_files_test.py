@@ -425,7 +425,7 @@ class Checkpoints(HostileFileTest):
                 place = f"extra/{names.index('average equilibrium watch')}"
                 numbers = file[place][()]
                 begin = 2 if np.signbit(numbers[0]) else 1
-                look = np.concatenate([[time], np.ones(int(numbers[begin - 1]))])
+                look = np.concatenate([[time], np.ones(int(abs(numbers[begin - 1])))])
                 del file[place]
                 file[place] = np.concatenate([numbers[:begin], np.tile(look, 4300)])
             self.refuses(source, change, "saved looks are out of order")
