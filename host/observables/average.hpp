@@ -97,7 +97,7 @@ struct AverageContext {
     std::shared_ptr<const Population> population;
     double every = 0.0;         ///< between samples [time]
     std::uint64_t samples = 0;  ///< in a row, at most; a guess
-    double rms_speed = 0.0;     ///< of the balls, if nobody gives or takes energy and the box is empty [length/time]; or 0
+    double rms_speed = 0.0;     ///< of the balls [length/time]; 0: somebody gives or takes energy, or walls stand in
 };
 
 /// When a sample is taken.
