@@ -171,7 +171,7 @@ private:
                 for (const Numbers& z : axes[2]) {
                     const double k_squared = x.k_squared + y.k_squared + z.k_squared;
                     if (k_squared == 0.0 || k_squared > largest * largest) continue;
-                    const auto at = static_cast<std::size_t>(std::log(k_squared / least) / kOneLength + 0.5);
+                    const auto at = static_cast<std::size_t>(std::log(k_squared / least) / kOneLength);
                     if (at >= by_length.size()) by_length.resize(at + 1);
                     const double count = x.count * y.count * z.count;
                     by_length[at].k_squared += count * k_squared;
