@@ -102,8 +102,8 @@ protected:
         lags.flow = flow_factor(lags);
         return lags;
     }
-    /// Values with their blocked errors; where blocks are too few, with those of independent balls, times what blocked
-    /// errors of shorter lags are of theirs.
+    /// Values with their blocked errors; where blocks are too few, with those of independent balls, times what balls
+    /// have in common.
     [[nodiscard]] AverageTable lag_table() const {
         AverageTable table = base_table();
         const Lags lags = measured_lags();

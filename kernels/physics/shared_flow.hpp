@@ -29,7 +29,7 @@
 // theorem (T / m)^2 / (n V) sum f^2 / d beside W^2. Waves shorter than a diameter or a mean free path are left out.
 //
 // No number is fitted. Of seven gases that docs/physics.md lists, disks and spheres, packing fractions of 0.1 to 0.5,
-// errors that know of it are within a fifth of the true ones.
+// errors that know of it are within a quarter of the true ones.
 
 namespace carom {
 

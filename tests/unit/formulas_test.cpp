@@ -267,7 +267,7 @@ TEST(SharedFlow, WaysHaveInCommonWhatOneWaveCarriesThem) {
 }
 
 /// The same sum over waves one by one, over pairs of starts one by one, in two boxes: a periodic one, and one of which
-/// the first axis lies between walls, where along (k, 0) shear alone goes, and along (0, k) sound alone.
+/// the first axis lies between walls, where of waves along the second there is sound alone.
 TEST(SharedFlow, IsTheSumOverAllWavesOfTheBox) {
     constexpr double kFraction = 0.3;
     constexpr double kWay = 3.0;
