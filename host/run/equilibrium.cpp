@@ -20,8 +20,8 @@ namespace carom {
 namespace {
 
 /// Where centres of balls cannot be told from chance to stand anywhere else: of this the root of a mean square is
-/// known. A triangular wave of one period between periodic faces, half a period or a whole one between walls: from -1 to
-/// 1, 0 in the mean.
+/// known. A triangular wave of one period between periodic faces, half a period or a whole one between walls: from -1
+/// to 1, 0 in the mean.
 double triangle(double at) {
     const double part = at - std::floor(at);
     return 4.0 * std::abs(part - 0.5) - 1.0;
