@@ -21,7 +21,9 @@ namespace {
 
 constexpr std::size_t kMostLabels = 16;  // values along an axis that each get a tic, a number, a gap
 constexpr std::size_t kMostBars = 200;   // more are drawn as a line
-constexpr double kMostLevels = 12.0;     // whole numbers that get a colour each
+/// Through more than these a line would be a block of ink, over which gnuplot can be minutes.
+constexpr std::size_t kMostInALine = 5000;
+constexpr double kMostLevels = 12.0;  // whole numbers that get a colour each
 constexpr int kPaletteColors = 64;
 constexpr Word kBlue = kCurveColors[0];
 
@@ -288,7 +290,7 @@ Script curve_script(const SweepTable& table, const Reduced& reduced, const std::
                 "$data using 1:2:(sprintf(\"%.4g\", $2)) with labels offset 0,0.7 textcolor rgb \"#202020\"");
         }
     } else {
-        if (!x.words && !theory) {
+        if (!x.words && !theory && x.at.size() <= kMostInALine) {
             plots.emplace_back("$data using 1:2 with lines linecolor rgb \"{}\" linewidth 1.8", kBlue);
         }
         plots.emplace_back("$data using 1:2{} linecolor rgb \"{}\" linewidth 1.8 pointtype 7 pointsize {}{}",

@@ -24,7 +24,8 @@ namespace {
 
 std::optional<double> number_of(const std::string& cell) {
     double value = 0.0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    const bool plus = cell.size() > 1 && cell[0] == '+' && cell[1] != '-';
+    const auto [end, error] = std::from_chars(cell.data() + (plus ? 1 : 0), cell.data() + cell.size(), value);
     if (error != std::errc{} || end != cell.data() + cell.size()) return std::nullopt;
     return value;
 }
@@ -71,13 +72,13 @@ bool is_axis_of_one_value(const SweepTable& table, std::size_t column) {
 }
 
 /// A number's digits without zeros around them, and the power of ten behind; of what is none, the cell itself. So are
-/// "1", "1.0" and "10e-1" one, and whole numbers that no double tells apart are not.
+/// "1", "+1.0" and "10e-1" one, and whole numbers that no double tells apart are not.
 std::string number_in_one_form(const std::string& cell) {
     if (!number_of(cell)) return cell;
     std::string digits;
     std::int64_t power = 0;
     bool point = false;
-    std::size_t at = cell.starts_with('-') ? 1 : 0;
+    std::size_t at = cell.starts_with('-') || cell.starts_with('+') ? 1 : 0;
     for (; at < cell.size() && (cell[at] == '.' || (cell[at] >= '0' && cell[at] <= '9')); ++at) {
         if (cell[at] == '.') {
             point = true;
@@ -321,7 +322,13 @@ Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool 
             cell = cell * reduced.scales[k].at.size() + index[k].at(table.rows[row][chosen.by[k]]);
         }
         reduced.values[cell] += numbers[row];
-        if (error_column) squares[cell] += errors[row] * errors[row];
+        if (error_column) {
+            if (errors[row] < 0.0) {
+                throw InputError(fmt::format("{}:{}: {}: no standard error is negative, as {} is", table.path,
+                                             table.lines[row], table.names[*error_column], errors[row]));
+            }
+            squares[cell] += errors[row] * errors[row];
+        }
         counts[cell] += 1.0;
     }
     std::vector<std::string> others;

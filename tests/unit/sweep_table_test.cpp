@@ -441,6 +441,21 @@ TEST(SweepTables, AreReadWithQuotesAndEmptyCells) {
     EXPECT_TRUE(std::isnan(table.numbers(1)[1]));
 }
 
+TEST(SweepTables, HaveNumbersWithAPlus) {
+    const SweepTable table = parse_table("a,b\n1,+1.5\n2,+15e-1\n3,+-1\n", "t.csv");
+    EXPECT_FALSE(table.numeric(1)) << "+-1";
+    EXPECT_EQ(table.numbers(1)[0], 1.5);
+    const SweepTable numbers = parse_table("a,b\n1,+1.5\n2,15e-1\n3,-1.5\n", "t.csv");
+    EXPECT_THAT(numbers.rows[1], ElementsAre("2", "+1.5")) << "one value in two forms";
+    EXPECT_THAT(numbers.rows[2], ElementsAre("3", "-1.5"));
+}
+
+TEST(SweepTables, HaveNoNegativeErrors) {
+    const SweepTable table = parse_table("a,v,v_se\n1,2,0.5\n2,3,-0.25\n", "t.csv");
+    const auto reduced = [&] { reduce_table(table, choose_columns(table, {}), false); };
+    EXPECT_THAT(message_of<InputError>(reduced), HasSubstr("t.csv:3: v_se: no standard error is negative"));
+}
+
 TEST(SweepTables, AxesAreTheFewestFirstColumnsThatTellRowsApart) {
     EXPECT_EQ(parse_table(kGrid, "t.csv").axes, 2u);
     EXPECT_EQ(parse_table("a,b\n1,2\n2,2\n", "t.csv").axes, 1u);
@@ -557,6 +572,15 @@ TEST(SweepFigures, OneAxisIsALineWithErrorBars) {
     EXPECT_THAT(text, HasSubstr("with lines"));
     EXPECT_THAT(text, HasSubstr("yerrorbars"));
     EXPECT_THAT(script("k,v\n1,2\n2,3\n"), Not(HasSubstr("yerrorbars")));
+}
+
+TEST(SweepFigures, OfThousandsOfValuesArePointsAlone) {
+    std::string table = "k,v\n";
+    for (int k = 1; k <= 5000; ++k) table += fmt::format("{},{}\n", k, k % 7);
+    EXPECT_THAT(script(table), HasSubstr("with lines"));
+    table += "5001,1\n";
+    EXPECT_THAT(script(table), Not(HasSubstr("with lines")));
+    EXPECT_THAT(script(table), HasSubstr("with points"));
 }
 
 TEST(SweepFigures, OfACompressibilityHaveTheoryBesideThem) {
