@@ -20,6 +20,7 @@
 
 #include "host/backends/spring_backends.hpp"
 #include "host/bench/machine.hpp"
+#include "host/io/replacement.hpp"
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
@@ -196,6 +197,7 @@ Measured measure(const std::function<void(std::uint64_t)>& advance, const Measur
     double pace = 0.0;
     std::uint64_t warmed = 0;
     for (std::uint64_t steps = 1;; steps *= 2) {
+        if (options.interrupted() != 0) throw SystemError("interrupted");
         const double took = seconds_of(advance, steps);
         warmed += steps;
         measured.seconds += took;
@@ -206,6 +208,7 @@ Measured measure(const std::function<void(std::uint64_t)>& advance, const Measur
 
     measured.steps =
         std::max(options.least_steps, static_cast<std::uint64_t>(std::ceil(options.repeat_seconds / pace)));
+    if (options.interrupted() != 0) throw SystemError("interrupted");
     std::vector<double> rates;
     const auto goes_on = [&] { return measured.seconds < options.most_seconds && options.interrupted() == 0; };
     for (int repeat = 0; repeat < options.repeats && (repeat == 0 || goes_on()); ++repeat) {
@@ -224,12 +227,15 @@ namespace fs = std::filesystem;
 constexpr double kFrames = 20.0;
 constexpr int kMostRepeats = 3;  // each is a whole run, three times
 
+std::string make_temporary_folder() {
+    std::string path = (fs::temp_directory_path() / "carom-bench-XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr) throw SystemError("cannot make a folder like " + path);
+    return path;
+}
+
 /// A folder that goes away with all that is in it.
 class TemporaryFolder {
 public:
-    TemporaryFolder() : path_((fs::temp_directory_path() / "carom-bench-XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr) throw SystemError("cannot make a folder like " + path_);
-    }
     ~TemporaryFolder() {
         std::error_code ignored;
         fs::remove_all(path_, ignored);
@@ -237,10 +243,16 @@ public:
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-    [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+    [[nodiscard]] std::string scene() const { return path_ + "/gas.toml"; }
+    [[nodiscard]] OutputFiles outputs() const { return {path_ + "/gas.h5", path_ + "/gas.checkpoint.h5"}; }
 
 private:
-    std::string path_;
+    const std::string path_ = make_temporary_folder();
+    // However the bench ends.
+    const PassingName folder_{path_};
+    const PassingName scene_{scene()};
+    const PassingName trajectory_{outputs().trajectory};
+    const PassingName checkpoint_{outputs().checkpoint};
 };
 
 PreparedScene prepare(const BenchCase& what, const std::string& scene, std::uint64_t steps) {
@@ -261,7 +273,7 @@ PreparedScene prepare(const BenchCase& what, const std::string& scene, std::uint
 BenchRow output_case(const BenchCase& what, const BenchRequest& request, const std::function<int()>& interrupted) {
     BenchRow row{.what = what, .start = "lattice"};
     const TemporaryFolder folder;
-    const std::string scene = folder.file("gas.toml");
+    const std::string scene = folder.scene();
     std::ofstream(scene) << bench_scene_text(*what.gas);
 
     // How many steps fill the time, from a few.
@@ -297,7 +309,7 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
         without.push_back(work / seconds_since(begin));
 
         run = prepare(what, scene, row.steps);
-        const OutputFiles files{folder.file("gas.h5"), folder.file("gas.checkpoint.h5")};
+        const OutputFiles files = folder.outputs();
         begin = std::chrono::steady_clock::now();
         const Simulation simulation = simulate(std::move(run), {.files = files, .force = true, .quiet = true});
         if (!simulation.outcome.error.empty()) throw SimulationError(simulation.outcome.error);

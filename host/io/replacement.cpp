@@ -200,7 +200,14 @@ void remove_partial_files() noexcept {
         if (!file.state.compare_exchange_strong(expected, PartialFile::kRemoved)) continue;
         if (file.process == ::getpid()) ::unlink(file.name.data());
     }
+    for (const PartialFile& file : partial_files) {  // folders, which are empty now
+        if (file.state == PartialFile::kRemoved && file.process == ::getpid()) ::rmdir(file.name.data());
+    }
 }
+
+PassingName::PassingName(const std::string& path) : known_(note_partial(path)) {}
+
+PassingName::~PassingName() { forget_partial(known_); }
 
 std::string target_of(const std::string& path) {
     constexpr int kMostLinks = 40;  // as the system has it

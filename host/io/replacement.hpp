@@ -66,6 +66,19 @@ struct PartialFile;  // what remove_partial_files() knows of one
 /// called at any moment, in a handler of signals too.
 void remove_partial_files() noexcept;
 
+/// A name that remove_partial_files() removes besides, while this is there: of a file, or of a folder that these files
+/// are all of.
+class PassingName {
+public:
+    explicit PassingName(const std::string& path);
+    ~PassingName();
+    PassingName(const PassingName&) = delete;
+    PassingName& operator=(const PassingName&) = delete;
+
+private:
+    PartialFile* known_;
+};
+
 /// A file that takes its place only when it is whole: it is written under another name in the same folder,
 /// NAME.carom-partial, and renamed. Until then an older file of that name is untouched. As long as it is there, under
 /// either name, no other process of carom writes a file of that name.

@@ -114,23 +114,30 @@ std::vector<std::string> number_names(const AverageInfo& average) {
     return names;
 }
 
+AverageTable Average::table() const {
+    AverageTable table = measured();
+    if (table.samples < kLeastSamplesForError && info().x.label.empty()) {
+        std::ranges::fill(table.errors, std::numeric_limits<double>::quiet_NaN());
+        std::ranges::fill(table.correlation_times, std::numeric_limits<double>::quiet_NaN());
+    }
+    return table;
+}
+
 std::vector<AveragedNumber> averaged_numbers(std::span<const AverageInfo> infos, std::span<const AverageTable> tables) {
     std::vector<AveragedNumber> numbers;
     for (std::size_t k = 0; k < infos.size(); ++k) {
         const std::vector<std::string> names = number_names(infos[k]);
-        const bool telling = tables[k].samples >= kLeastSamplesForError;
         for (std::size_t component = 0; component < names.size(); ++component) {
-            numbers.push_back(
-                {.name = names[component],
-                 .kind = infos[k].kind,
-                 .unit = infos[k].unit,
-                 .mean = tables[k].values[component],
-                 .error = telling ? tables[k].errors[component] : std::numeric_limits<double>::quiet_NaN(),
-                 .samples = tables[k].samples,
-                 .correlation_time = telling && component < tables[k].correlation_times.size()
-                                         ? tables[k].correlation_times[component]
-                                         : std::numeric_limits<double>::quiet_NaN(),
-                 .steadiness = tables[k].steadiness});
+            numbers.push_back({.name = names[component],
+                               .kind = infos[k].kind,
+                               .unit = infos[k].unit,
+                               .mean = tables[k].values[component],
+                               .error = tables[k].errors[component],
+                               .samples = tables[k].samples,
+                               .correlation_time = component < tables[k].correlation_times.size()
+                                                       ? tables[k].correlation_times[component]
+                                                       : std::numeric_limits<double>::quiet_NaN(),
+                               .steadiness = tables[k].steadiness});
         }
     }
     return numbers;

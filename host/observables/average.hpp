@@ -144,13 +144,18 @@ public:
     virtual void skip() {}
     /// One sample.
     virtual void add(BallSampler& balls, const Moment& now) = 0;
-    [[nodiscard]] virtual AverageTable table() const = 0;
+    /// What has been averaged; a single number of fewer samples than kLeastSamplesForError without an error.
+    [[nodiscard]] AverageTable table() const;
     /// Numbers that it keeps between samples, about, when it keeps most; none before the first one.
     [[nodiscard]] virtual std::size_t most_numbers() const = 0;
     /// Puts away all that has been gathered; restore goes on from there to the same bits.
     virtual void save(std::vector<double>& out) const = 0;
     /// \throws std::invalid_argument  it was saved by another one
     virtual void restore(SavedNumbers& saved) = 0;
+
+private:
+    /// table(), of however few samples.
+    [[nodiscard]] virtual AverageTable measured() const = 0;
 };
 
 /// Which balls an average is taken over: those of a species, or all of finite mass.

@@ -325,7 +325,7 @@ public:
             "one";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override { return lag_table(); }
+    [[nodiscard]] AverageTable measured() const override { return lag_table(); }
 };
 
 /// D = (W(b) - W(a)) / (2 d (b - a)), W the mean square displacement, b the longest lag of which the run has kSpans one
@@ -345,7 +345,7 @@ public:
         info.x = {};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         table.x.clear();
         std::size_t late = 0;
@@ -405,7 +405,7 @@ public:
         info.normalisation = "mean of v(t0) . v(t0 + t) / dimension over balls and starts t0: T / m at t = 0";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override { return lag_table(); }
+    [[nodiscard]] AverageTable measured() const override { return lag_table(); }
 };
 
 constexpr ObservableKind kKinds[] = {

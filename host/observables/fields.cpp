@@ -63,7 +63,7 @@ public:
         info.x = {axis_names(3)[static_cast<std::size_t>(request().axis)], "m", bins_.count};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         table.x = middles(bins_);
         for (std::size_t bin = 0; bin < bins_.count; ++bin) append(table, mean_of(series(), bin, 1.0 / bin_volume_));
@@ -95,7 +95,7 @@ public:
         info.x = {axis_names(3)[static_cast<std::size_t>(request().axis)], "m", bins_.count};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         table.x = middles(bins_);
         for (std::size_t bin = 0; bin < bins_.count; ++bin) {
@@ -129,7 +129,7 @@ public:
         info.x = {axis_names(3)[static_cast<std::size_t>(request().axis)], "m", bins_.count};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         table.x = middles(bins_);
         for (std::size_t axis = 0; axis < axes_; ++axis) {
@@ -235,7 +235,7 @@ public:
                                  : "mean number of centres in a column / volume of the column, which goes all through";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = map_table();
         const double per_volume = static_cast<double>(cells()) / box().volume();
         for (std::size_t cell = 0; cell < cells(); ++cell) append(table, mean_of(series(), cell, per_volume));
@@ -256,7 +256,7 @@ public:
             "(sum m v^2 - |sum m v|^2 / sum m) / (dimension * count) of the balls whose centres are in a cell";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = map_table();
         for (std::size_t cell = 0; cell < cells(); ++cell) {
             append(table, thermal_.temperature(series(), cell * columns()));
@@ -281,7 +281,7 @@ public:
         info.components = axis_names(dimension());
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = map_table();
         const auto mass = static_cast<std::size_t>(dimension());  // the column behind those of the momentum
         for (std::size_t axis = 0; axis < mass; ++axis) {
@@ -306,7 +306,7 @@ public:
             "(sum m v^2 - |sum m v|^2 / sum m) / (dimension * count) of the balls whose centres are in the region";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         append(table, thermal_.temperature(series(), 0));
         return table;
@@ -339,7 +339,7 @@ public:
             "3 for Maxwell and Boltzmann's law";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         const double count = series().mean(2);
         const double second = series().mean(0) / count;

@@ -265,7 +265,7 @@ public:
         info.x = {"free path", "m", bins().size()};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         table.x = middles(bins().line());
         for (std::size_t bin = 0; bin < bins().size(); ++bin) {
@@ -286,7 +286,7 @@ public:
         info.normalisation = "way that balls have gone / how often they have collided with others";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = this->base_table();
         Source::append(table, ratio_of(this->series(), kWays, kHits));
         return table;
@@ -304,7 +304,7 @@ public:
         info.normalisation = "collisions with balls, over balls and time; each counts for both";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = this->base_table();
         Source::append(table, ratio_of(this->series(), kHits, kBallTime));
         return table;

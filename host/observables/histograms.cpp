@@ -24,7 +24,7 @@ public:
         info.x = {"speed", "m s-1", bins_.size()};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         table.x = middles(bins_.line());
         for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
@@ -74,7 +74,7 @@ public:
         info.x = {"velocity", "m s-1", bins_.size()};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         table.x = middles(bins_.line());
         for (std::size_t at = 0; at < axes_ * bins_.size(); ++at) {

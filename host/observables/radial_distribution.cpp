@@ -67,7 +67,7 @@ public:
         info.x = {"distance r", "m", bins_};
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         const double width = reach_ / static_cast<double>(bins_);
         for (std::size_t bin = 0; bin < bins_; ++bin) {

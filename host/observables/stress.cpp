@@ -20,8 +20,9 @@ constexpr std::array<const char*, 6> kNames{"xx", "yy", "zz", "xy", "xz", "yz"};
 /// and the pairs' part of the tensor.
 ///
 /// Hard contacts pass impulses, so their part is what has been counted since the sample before, over the time since:
-/// over a run nothing is left out. Springs are looked at as they are at the sample: where these saw only a few
-/// contacts, their forces, large and seldom, are no sample of what the contacts carry, and there is no error.
+/// over a run nothing is left out; but of a few impacts nobody can say how much more or less they might have been.
+/// Springs are looked at as they are at the sample: where these saw only a few contacts, their forces, large and
+/// seldom, are no sample of what the contacts carry, and there is no error.
 class StressSums : public SumAverage {
 public:
     StressSums(const ObserveEntry& request, const AverageContext& context)
@@ -36,9 +37,11 @@ public:
             return;
         }
         known_ = impacts_.look(now.time, now.tallies.collisional_stress);
-        contacts_ = kLeastContacts;  // each impact has been counted
         if (!known_) return;
-        for (std::size_t k = 0; k < pairs_.size(); ++k) pairs_[k] = impacts_.gained()[k] / impacts_.elapsed();
+        const StressTensor& gained = impacts_.gained();
+        // Each impact has been counted: samples since which some were, as many as an error needs of any.
+        contacts_ = gained[0] + gained[1] + gained[2] != 0.0 ? kLeastContacts / kLeastSamplesForError : 0.0;
+        for (std::size_t k = 0; k < pairs_.size(); ++k) pairs_[k] = gained[k] / impacts_.elapsed();
     }
     void skip() override { impacts_.forget(); }
 
@@ -131,7 +134,7 @@ public:
         }
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         for (std::size_t k = 0; k < kIndices.size(); ++k) {
             const auto [a, b] = kIndices[k];
@@ -174,7 +177,7 @@ public:
         info.normalisation = "(sum m v^2 + sum over pairs r . F) / (d volume of the centres)";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         double volume = 0.0;
         double sum = 0.0;
@@ -199,7 +202,7 @@ public:
         info.normalisation = "1 + <sum over pairs r . F> / (d N T), T from the mean kinetic energy over time";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
+    [[nodiscard]] AverageTable measured() const override {
         AverageTable table = base_table();
         double trace_sum = 0.0;
         double periodic = 0.0;

@@ -352,7 +352,7 @@ std::vector<Curve> averages_so_far(const NumberCourse& course) {
             if (!std::isfinite(table.values[k])) continue;
             all[k].x.push_back(course.time[frame]);
             all[k].y.push_back(table.values[k]);
-            all[k].error.push_back(table.samples < kLeastSamplesForError ? std::nan("") : table.errors[k]);
+            all[k].error.push_back(table.errors[k]);
         }
     }
     return all;

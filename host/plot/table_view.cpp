@@ -22,11 +22,21 @@ namespace carom {
 
 namespace {
 
+/// A cell without blanks around it, and without a plus before a number.
+std::string_view number_text(std::string_view cell) {
+    constexpr std::string_view kBlank = " \t";
+    const std::size_t first = cell.find_first_not_of(kBlank);
+    if (first == std::string_view::npos) return {};
+    cell = cell.substr(first, cell.find_last_not_of(kBlank) - first + 1);
+    if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-') cell.remove_prefix(1);
+    return cell;
+}
+
 std::optional<double> number_of(const std::string& cell) {
     double value = 0.0;
-    const bool plus = cell.size() > 1 && cell[0] == '+' && cell[1] != '-';
-    const auto [end, error] = std::from_chars(cell.data() + (plus ? 1 : 0), cell.data() + cell.size(), value);
-    if (error != std::errc{} || end != cell.data() + cell.size()) return std::nullopt;
+    const std::string_view text = number_text(cell);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;
 }
 
@@ -73,12 +83,13 @@ bool is_axis_of_one_value(const SweepTable& table, std::size_t column) {
 
 /// A number's digits without zeros around them, and the power of ten behind; of what is none, the cell itself. So are
 /// "1", "+1.0" and "10e-1" one, and whole numbers that no double tells apart are not.
-std::string number_in_one_form(const std::string& cell) {
-    if (!number_of(cell)) return cell;
+std::string number_in_one_form(const std::string& whole) {
+    if (!number_of(whole)) return whole;
+    const std::string_view cell = number_text(whole);
     std::string digits;
     std::int64_t power = 0;
     bool point = false;
-    std::size_t at = cell.starts_with('-') || cell.starts_with('+') ? 1 : 0;
+    std::size_t at = cell.starts_with('-') ? 1 : 0;
     for (; at < cell.size() && (cell[at] == '.' || (cell[at] >= '0' && cell[at] <= '9')); ++at) {
         if (cell[at] == '.') {
             point = true;
@@ -91,7 +102,7 @@ std::string number_in_one_form(const std::string& cell) {
     if (at < cell.size()) {
         const std::size_t sign = at + 1 < cell.size() && cell[at + 1] == '+' ? 2 : 1;
         const auto [end, error] = std::from_chars(cell.data() + at + sign, cell.data() + cell.size(), exponent);
-        if (error != std::errc{} || end != cell.data() + cell.size()) return cell;  // inf, nan
+        if (error != std::errc{} || end != cell.data() + cell.size()) return whole;  // inf, nan
     }
     const std::size_t last = digits.find_last_not_of('0');
     if (last == std::string::npos) return "0";
@@ -153,7 +164,7 @@ std::vector<double> SweepTable::numbers(std::size_t column) const {
 
 bool SweepTable::numeric(std::size_t column) const {
     return std::ranges::all_of(rows, [column](const std::vector<std::string>& row) {
-        return row[column].empty() || number_of(row[column]).has_value();
+        return number_text(row[column]).empty() || number_of(row[column]).has_value();
     });
 }
 
@@ -313,7 +324,7 @@ Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool 
     const auto error_column = table.find(table.names[chosen.quantity] + "_se");
     const std::vector<double> errors = error_column ? table.numbers(*error_column) : std::vector<double>{};
     std::vector<double> counts(size, 0.0);
-    std::vector<double> squares(size, 0.0);
+    std::vector<double> widths(size, 0.0);
     reduced.values.assign(size, 0.0);
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         if (std::isnan(numbers[row])) continue;  // of a run that could not go on
@@ -327,7 +338,7 @@ Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool 
                 throw InputError(fmt::format("{}:{}: {}: no standard error is negative, as {} is", table.path,
                                              table.lines[row], table.names[*error_column], errors[row]));
             }
-            squares[cell] += errors[row] * errors[row];
+            widths[cell] = std::hypot(widths[cell], errors[row]);
         }
         counts[cell] += 1.0;
     }
@@ -346,7 +357,7 @@ Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool 
         const double share = mean ? counts[cell] : 1.0;
         reduced.values[cell] = counts[cell] >= least ? reduced.values[cell] / share : kNone;
         if (error_column) {
-            reduced.errors.push_back(std::isnan(reduced.values[cell]) ? kNone : std::sqrt(squares[cell]) / share);
+            reduced.errors.push_back(std::isnan(reduced.values[cell]) ? kNone : widths[cell] / share);
         }
     }
     reduced.label = table.names[chosen.quantity];

@@ -30,6 +30,9 @@ constexpr std::uint64_t kLeastBalls = 8;
 /// would leave out a third of all starts by chance alone, and take too small an error of the rest.
 constexpr double kStartShows = 3.0;
 
+/// Of fewer impacts an error is a guess.
+constexpr std::ptrdiff_t kLeastImpacts = 8;
+
 /// Sums over 10^8 balls are off by rounding: what varies by less is constant.
 constexpr double kRounding = 1e-9;
 
@@ -161,6 +164,17 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
     const auto mean_of_column = [&](std::size_t k, std::size_t from) {
         return blocked_mean(series_.mean(k, from), series_, std::array{Weight{k, 1.0}}, from, columns_[k].change);
     };
+    // Impacts between so few rows that what these pass could as well be several times as much. Only where nothing but
+    // impacts changes it: else it is what it is least at nowhere else.
+    const auto few_impacts = [&](std::size_t k) {
+        if (columns_[k].name != kVirial || !previous_.collisional_virial) return false;
+        std::vector<double> batches;
+        for (std::size_t b = 0; b < series_.batches(); ++b) batches.push_back(series_.batch_mean(b, k));
+        const double least = std::ranges::min(batches);
+        const auto met =
+            std::ranges::count_if(batches, [&](double batch) { return batch - least > kRounding * std::abs(least); });
+        return met < std::min<std::ptrdiff_t>(kLeastImpacts, std::ssize(batches) - 1);
+    };
     // Whether the batches before one are farther off those from it on than by chance.
     const auto shows = [&](std::size_t k, std::size_t batch) {
         const MeanWithError rest = mean_of_column(k, batch);
@@ -181,6 +195,10 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
     for (std::size_t k = 0; k < count; ++k) {
         // The virial of the few springs that are in contact at an instant is all noise.
         if (columns_[k].name == kVirial && !previous_.collisional_virial) continue;
+        if (few_impacts(k)) {
+            if (!equilibrated) result.reason = "too few collisions";
+            continue;
+        }
         if (!columns_[k].tells_equilibrium || !std::isfinite(series_.mean(k)) || !varies(k, 0)) continue;
         std::vector<double> batches;
         for (std::size_t b = 0; b < series_.batches(); ++b) batches.push_back(series_.batch_mean(b, k));
@@ -260,8 +278,9 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
     const auto temperature =
         static_cast<std::size_t>(std::ranges::find(columns_, "temperature", &Column::name) - columns_.begin());
     for (std::size_t k = 0; k < count; ++k) {
-        const MeanWithError mean = mean_of_column(k, from);
+        MeanWithError mean = mean_of_column(k, from);
         if (!std::isfinite(mean.value)) continue;
+        if (few_impacts(k)) mean.error = kNan;
         RowMean row{columns_[k].name, columns_[k].unit, mean.value, mean.error, kNan, {mean.independent, mean.drift}};
         // error^2 = 2 tau / t * variance, over a time t much longer than tau.
         const double variance = variance_of(k, from);

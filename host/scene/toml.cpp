@@ -45,7 +45,7 @@ void require_name(std::string_view text, std::size_t bracket, const std::string&
     if (text.substr(at, 1) == "[") ++at;
     at = std::min(text.find_first_not_of(" \t", at), text.size());
     constexpr std::string_view kOfKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"'";
-    constexpr std::string_view kToldByParser = "]\r\n#";
+    constexpr std::string_view kToldByParser = "]#";
     if (at == text.size() || kOfKeys.find(text[at]) != std::string_view::npos ||
         kToldByParser.find(text[at]) != std::string_view::npos) {
         return;

@@ -298,7 +298,7 @@ private:
         static constexpr std::string_view kAxes = "xyz";
         const GasFacts facts = gas_facts(run_, "", run_.means_since);
         // It holds for driven gases too: what moves up and down does not fall.
-        if (!facts.thermal || !facts.one_gravity || facts.left || facts.walls ||
+        if (!facts.thermal || !facts.one_gravity || facts.left || facts.walls || facts.balls == 0.0 ||
             facts.balls != std::accumulate(run_.counts.begin(), run_.counts.end(), 0.0)) {
             return;
         }
