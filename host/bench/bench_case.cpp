@@ -236,6 +236,7 @@ std::string make_temporary_folder() {
 /// A folder that goes away with all that is in it.
 class TemporaryFolder {
 public:
+    TemporaryFolder() = default;
     ~TemporaryFolder() {
         std::error_code ignored;
         fs::remove_all(path_, ignored);
