@@ -844,9 +844,32 @@ class AveragedNumbers(ProgramTest):
         self.assertRegex(run.err, r"average p -?[0-9.]+, no error: too few contacts were seen\n")
         for warning in warnings:
             self.assertIn(f"warning: {warning}\n", run.err)
-        # Hard contacts are counted one by one, however few.
-        self.assertEqual(self.carom("run", "thin.toml", "--solver", "events", "--json", "--force").json["warnings"],
-                         warnings[1:])
+        # Hard contacts are counted one by one, so that fewer tell; of next to none nobody knows how many there might
+        # have been.
+        hard = ["run", "thin.toml", "--solver", "events", "--json", "--force"]
+        few = self.carom(*hard).json
+        self.assertEqual(few["warnings"], warnings)
+        self.assertIsNone(few["averages"]["p"]["error"])
+        self.assertIsNone(few["means"]["values"]["virial_pressure"]["error"])
+        self.assertIsNone(few["means"]["equilibrated"])
+        self.assertEqual(few["means"]["reason"], "too few collisions")
+        more = self.carom(*hard, "--set", "fill[0].temperature=400").json
+        self.assertEqual(more["warnings"], warnings[1:])
+        self.assertGreater(more["averages"]["p"]["error"], 1e-3 * more["averages"]["p"]["mean"])
+        self.assertGreater(more["means"]["values"]["virial_pressure"]["error"], 0.0)
+
+    def test_files_have_no_error_of_so_few_samples_either(self):
+        names = ["pressure", "temperature", "kurtosis", "self_diffusion"]
+        self.write("gas.toml", MIXTURE % "events" + "".join(
+            f'\n[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.1\n' for kind in [*names, "speed"]))
+        for until, told in (("0.45", False), ("2.0", True)):
+            averages = self.carom("run", "gas.toml", "--until", until, "--json", "--force").json["averages"]
+            with h5py.File(self.folder / "gas.h5") as file:
+                for kind in names:
+                    error = file[f"observables/a_{kind}/error"][-1]
+                    self.assertEqual(numpy.isfinite(error), told, kind)
+                    self.assertEqual(averages[f"a_{kind}"]["error"], float(error) if told else None)
+                self.assertTrue(numpy.isfinite(file["observables/a_speed/error"][-1]).any(), "a curve is none")
 
     def test_numbers_are_in_the_summary_with_errors_and_theory(self):
         scene = MIXTURE.replace('["periodic", "wall"]', '["periodic", "periodic"]') % "events"

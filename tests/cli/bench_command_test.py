@@ -192,6 +192,22 @@ class Bench(ProgramTest):
             self.assertEqual(process.returncode, 130, only)
             self.assertTrue(json.loads(out)["interrupted"], only)
 
+    def test_a_second_signal_leaves_no_folder(self):
+        folder = self.folder / "temporary"
+        folder.mkdir()
+        process = self.start("bench", "--only", "output", "--sizes", "20000", "--dimension", "2", "--fractions", "0.5",
+                             "--backend", "cpu", "--threads", "1", "--quiet", "--repeats", "20", env=dict(os.environ, TMPDIR=str(folder)))
+        begun = time.monotonic()
+        while not list(folder.glob("*/gas.h5")):
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), begun + 100.0)
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=290)
+        self.assertIn(process.returncode, (-signal.SIGINT, 130, -signal.SIGTERM, 143))
+        self.assertEqual(list(folder.iterdir()), [])
+
     def test_malformed_ones_get_one_line_and_status_2(self):
         self.write("taken.json", "{}")
         for arguments, expected in MALFORMED:

@@ -284,18 +284,46 @@ TEST_F(RowMeansTest, AStartIsLeftOutOnlyWhereItShows) {
     }
 }
 
-TEST(AveragedNumber, OfFewSamplesHasNoError) {
-    AverageInfo info;
-    info.name = "k";
-    AverageTable table;
-    table.values = {3.0};
-    table.errors = {0.1};
+/// Of so many samples, along an axis or a single number.
+class Sampled final : public Average {
+public:
+    Sampled(double samples, std::string axis) : samples_(samples), axis_(std::move(axis)) {}
+    AverageInfo info() const override {
+        AverageInfo info;
+        info.name = "k";
+        info.x.label = axis_;
+        return info;
+    }
+    void add(BallSampler& /*balls*/, const Moment& /*now*/) override {}
+    std::size_t most_numbers() const override { return 0; }
+    void save(std::vector<double>& /*out*/) const override {}
+    void restore(SavedNumbers& /*saved*/) override {}
+
+private:
+    AverageTable measured() const override {
+        AverageTable table;
+        table.samples = samples_;
+        table.values = {3.0};
+        table.errors = {0.1};
+        table.correlation_times = {0.2};
+        return table;
+    }
+
+    double samples_;
+    std::string axis_;
+};
+
+TEST(SingleNumber, OfFewSamplesHasNoError) {
     for (const double samples : {3.0, 7.0, 8.0}) {
-        table.samples = samples;
+        const Sampled number(samples, "");
+        const AverageInfo info = number.info();
+        const AverageTable table = number.table();
         const auto numbers = averaged_numbers(std::span(&info, 1), std::span(&table, 1));
         ASSERT_EQ(numbers.size(), 1u);
         EXPECT_EQ(numbers[0].mean, 3.0);
         EXPECT_EQ(std::isfinite(numbers[0].error), samples >= 8.0) << samples;
+        EXPECT_EQ(std::isfinite(numbers[0].correlation_time), samples >= 8.0) << samples;
+        EXPECT_EQ(Sampled(samples, "a curve").table().errors[0], 0.1) << samples;
     }
 }
 

@@ -441,19 +441,27 @@ TEST(SweepTables, AreReadWithQuotesAndEmptyCells) {
     EXPECT_TRUE(std::isnan(table.numbers(1)[1]));
 }
 
-TEST(SweepTables, HaveNumbersWithAPlus) {
+TEST(SweepTables, HaveNumbersWithAPlusAndBlanks) {
     const SweepTable table = parse_table("a,b\n1,+1.5\n2,+15e-1\n3,+-1\n", "t.csv");
     EXPECT_FALSE(table.numeric(1)) << "+-1";
     EXPECT_EQ(table.numbers(1)[0], 1.5);
     const SweepTable numbers = parse_table("a,b\n1,+1.5\n2,15e-1\n3,-1.5\n", "t.csv");
     EXPECT_THAT(numbers.rows[1], ElementsAre("2", "+1.5")) << "one value in two forms";
     EXPECT_THAT(numbers.rows[2], ElementsAre("3", "-1.5"));
+    const SweepTable blank = parse_table("a,b\n1, 1.5\n2,15e-1 \n3, \n", "t.csv");
+    EXPECT_TRUE(blank.numeric(1));
+    EXPECT_THAT(blank.rows[1], ElementsAre("2", " 1.5"));
+    EXPECT_TRUE(std::isnan(blank.numbers(1)[2]));
 }
 
 TEST(SweepTables, HaveNoNegativeErrors) {
     const SweepTable table = parse_table("a,v,v_se\n1,2,0.5\n2,3,-0.25\n", "t.csv");
     const auto reduced = [&] { reduce_table(table, choose_columns(table, {}), false); };
     EXPECT_THAT(message_of<InputError>(reduced), HasSubstr("t.csv:3: v_se: no standard error is negative"));
+    const SweepTable wide = parse_table("a,s,v,v_se\n1,1,2,3e200\n1,2,2,4e200\n2,1,2,3e-200\n2,2,2,4e-200\n", "t.csv");
+    const Reduced sum = reduce_table(wide, choose_columns(wide, {.by = {"a"}}), false);
+    EXPECT_DOUBLE_EQ(sum.errors[0], 5e200);
+    EXPECT_DOUBLE_EQ(sum.errors[1], 5e-200);
 }
 
 TEST(SweepTables, AxesAreTheFewestFirstColumnsThatTellRowsApart) {
