@@ -326,7 +326,7 @@ void BallFormula::fill_with(const Balls& balls, const Frame& frame, std::vector<
             for (const auto& axis : *vector) *number++ = component(axis, id);
         }
         *number++ = std::sqrt(squared(frame.velocity, id));
-        *number++ = std::sqrt(squared(frame.spin, id));
+        *number++ = balls.dimension == 2 ? component(frame.spin[2], id) : std::sqrt(squared(frame.spin, id));
         *number++ = species.radius;
         *number = species.mass;
         return store(formula_.evaluate(numbers));

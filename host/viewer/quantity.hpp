@@ -56,8 +56,9 @@ struct QuantityInfo {
 std::span<const QuantityInfo> quantities();
 const QuantityInfo& info_of(Quantity quantity);
 
-/// A formula of the numbers of one ball: id, species, x, y, z, vx, vy, vz, speed, spin, radius, mass. A species' name
-/// stands for its number, if formulas can have such a name. With a colon it has a name: "from the middle: x - 5".
+/// A formula of the numbers of one ball: id, species, x, y, z, vx, vy, vz, speed, spin (in 2D with its sign), radius,
+/// mass. A species' name stands for its number, if formulas can have such a name. With a colon it has a name: "from the
+/// middle: x - 5".
 class BallFormula {
 public:
     /// \param label  as messages name it
