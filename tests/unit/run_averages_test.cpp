@@ -214,6 +214,31 @@ TEST_F(RowMeansTest, TheWalkOfTheEnergyCounts) {
     }
 }
 
+/// What is gone after three rows of a thousand is no part of a mean energy, but all of a mean momentum.
+TEST_F(RowMeansTest, BallsFallFromARareHeightBeforeItCounts) {
+    for (const double start : {0.0, 10.0, -10.0}) {
+        for (const char* const name : {"gravitational_energy", "kinetic_energy"}) {
+            std::vector<std::unique_ptr<Observable>> all;
+            all.push_back(std::make_unique<Energy>(name));
+            ObservableSet set(std::move(all));
+            RowSeries statistics(set.infos(), 1.0);
+            std::mt19937_64 random(3);
+            std::normal_distribution<double> normal;
+            for (int k = 0; k <= 1000; ++k) {
+                Totals totals{.mobile = 100};
+                totals.kinetic = 100.0 + (k <= 3 ? start : normal(random));
+                statistics.add(set, set.evaluate(k, 0, totals, {}, nullptr), totals, {}, nullptr);
+            }
+            const RowMeans means = statistics.means();
+            EXPECT_EQ(means.equilibrated, true) << means.reason;
+            const bool falls = start != 0.0 && std::string_view(name).starts_with("grav");
+            EXPECT_EQ(means.since > 3.0, falls) << name << " " << start;
+            EXPECT_LT(means.since, 50.0);
+            EXPECT_EQ(resumed_from(statistics, set, 1.0).means().since, means.since);
+        }
+    }
+}
+
 /// White noise, after which nothing changes any more; or that of a few balls.
 class Given final : public Observable {
 public:
