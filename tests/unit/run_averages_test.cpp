@@ -217,7 +217,7 @@ TEST_F(RowMeansTest, TheWalkOfTheEnergyCounts) {
 /// What is gone after three rows of a thousand is no part of a mean energy, but all of a mean momentum.
 TEST_F(RowMeansTest, BallsFallFromARareHeightBeforeItCounts) {
     for (const double start : {0.0, 10.0, -10.0}) {
-        for (const char* const name : {"gravitational_energy", "kinetic_energy"}) {
+        for (const char* const name : {"gravitational_energy", "spring_energy"}) {
             std::vector<std::unique_ptr<Observable>> all;
             all.push_back(std::make_unique<Energy>(name));
             ObservableSet set(std::move(all));
