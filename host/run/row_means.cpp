@@ -160,7 +160,7 @@ std::size_t RowSeries::first_as_high() const {
     if (!(first * first > kRare * kRare * variance && variance > kRounding * kRounding * mean * mean)) return 0;
     std::size_t batch = 1;
     while (batch < half && (series_.batch_mean(batch, k) - mean) * first > 0.0) ++batch;
-    return batch + 1;  // which begins somewhat before
+    return batch + 2;  // it is on the other side by choice, and the next one knows of it
 }
 
 RowMeans RowSeries::means(const std::string& never, double not_before) const {

@@ -105,8 +105,8 @@ private:
 
     [[nodiscard]] double time_after(double measured, double slack) const;
     [[nodiscard]] double energy_walk(std::size_t from) const;
-    /// The batch in which the balls are first as high as they are in the mean, where the first row has them at a height
-    /// that is rare; else 0.
+    /// Two batches behind that in which the balls are first as high as in the mean, where the first row has them at a
+    /// height that is rare; else 0.
     [[nodiscard]] std::size_t first_as_high() const;
 };
 
