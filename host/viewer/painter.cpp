@@ -656,6 +656,11 @@ bool Painter::turns(const Frame& frame) {
     return spinning_ || pattern_ == Look::Pattern::kStripe;
 }
 
+void Painter::require_numbers(const Frame& frame) const {
+    if (formula_) formula_->require_numbers(frame);
+    if (selection_) selection_->require_numbers(frame);
+}
+
 void Painter::draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra) {
     if (formula_) {
         formula_->evaluate(balls_, frame, values_);

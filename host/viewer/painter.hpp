@@ -207,6 +207,8 @@ public:
     void see(const ValueRange& now);
     /// Begins an automatic range anew: the run does.
     void forget_range() { seen_.reset(); }
+    /// \throws InputError  a formula wants what the frame does not hold
+    void require_numbers(const Frame& frame) const;
     /// \param extra  lines above the scene; places in pixels
     void draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra = nullptr);
     /// The same for balls that are in OpenGL's memory already, with values of quantity().

@@ -309,7 +309,9 @@ Formula formula_for(const std::string& text, const Balls& balls, const std::stri
 
 BallFormula::BallFormula(std::string text, const Balls& balls, const std::string& label)
     // Without a colon find() gives one before 0.
-    : text_(std::move(text)), formula_(formula_for(text_.substr(text_.find(':') + 1), balls, label, numbers_)) {}
+    : text_(std::move(text)),
+      label_(label),
+      formula_(formula_for(text_.substr(text_.find(':') + 1), balls, label, numbers_)) {}
 
 template <class Store>
 void BallFormula::fill_with(const Balls& balls, const Frame& frame, std::vector<float>& values,
@@ -331,6 +333,22 @@ void BallFormula::fill_with(const Balls& balls, const Frame& frame, std::vector<
         *number = species.mass;
         return store(formula_.evaluate(numbers));
     });
+}
+
+void BallFormula::require_numbers(const Frame& frame) const {
+    const auto require = [&](const std::vector<double>& held, const char* what, std::span<const char* const> names) {
+        if (held.size() == frame.size()) return;
+        for (const char* const name : names) {
+            const auto number = std::ranges::find(kNumbersOfABall, std::string_view(name)) - kNumbersOfABall.begin();
+            if (!formula_.uses(static_cast<std::size_t>(number))) continue;
+            throw InputError(
+                fmt::format("{}: '{}' is of the {}, which the frames do not hold (output.fields)", label_, name, what));
+        }
+    };
+    constexpr std::array kOfVelocity{"vx", "vy", "vz", "speed"};
+    constexpr std::array kOfSpin{"spin"};
+    require(frame.velocity[0], "velocities", kOfVelocity);
+    require(frame.spin[2], "spins", kOfSpin);
 }
 
 void BallFormula::evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const {

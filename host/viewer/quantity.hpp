@@ -73,11 +73,15 @@ public:
     /// 1 where it is another number than 0, however small, else 0; NaN of a ball that has left.
     void choose(const Balls& balls, const Frame& frame, std::vector<float>& chosen) const;
 
+    /// \throws InputError  it wants velocities or spins, and the frame holds none
+    void require_numbers(const Frame& frame) const;
+
 private:
     template <class Store>
     void fill_with(const Balls& balls, const Frame& frame, std::vector<float>& values, const Store& store) const;
 
     std::string text_;
+    std::string label_;
     std::vector<double> numbers_;  // of the species that have names, behind those of a ball
     Formula formula_;
 };

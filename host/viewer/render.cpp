@@ -165,6 +165,7 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
         if (!request.camera_keys.empty()) {
             camera_at(request.camera_keys, wish, fitted, frame->time).apply(painter.camera());
         }
+        painter.require_numbers(*frame);
         if (request.follow) painter.follow(*frame, *request.follow);
         beside.clear();
         add_charts(beside, request, painter.theme(), chart_room, *frame);

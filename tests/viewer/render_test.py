@@ -123,6 +123,16 @@ class Render(ProgramTest):
             self.assertEqual((result.status, result.err), (2, said), command)
             self.assertNotIn("out.png", self.files())
 
+    def test_formulas_of_what_frames_do_not_hold_are_refused(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5", "--set", 'output.fields=["position"]')
+        for option, formula, said in (("--select", "x > 2 and speed > 2", "'speed' is of the velocities"),
+                                      ("--color-by", "vy * 2", "'vy' is of the velocities"),
+                                      ("--select", "spin > 0", "'spin' is of the spins")):
+            result = self.carom("render", "two.h5", "-o", "out.png", option, formula)
+            said = f"carom: {option}: {said}, which the frames do not hold (output.fields)\n"
+            self.assertEqual((result.status, result.err), (2, said), formula)
+        self.succeed("render", "two.h5", "-o", "out.png", "--select", "x > 2 or mass > 0")
+
     def test_a_time_beyond_the_end_of_a_scene_is_said(self):
         for when, said in (("1", ""), ("2.5", "carom: --time: run.until is 1: the run goes on to 2.5\n")):
             err = self.succeed("render", "two.toml", "-o", "out.png", "--force", "--time", when).err
