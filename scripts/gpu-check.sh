@@ -363,6 +363,7 @@ fi
 # 7. Two ranks that share the GPU beside one process alone: the same hash, and what it costs.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export TMPDIR=$work # launchers that make their folder beside another's at the same moment may give up
 run_shared() { # DIMENSION NAME LAUNCHER...
     within 40 "${@:3}" "$carom" run "$work/shared$1.toml" --solver spring --backend cuda --steps $shared_steps \
         --set output.every=0 --set output.observables_every=0 --quiet --json --force -o "$work/$2.h5" \

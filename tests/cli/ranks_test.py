@@ -11,6 +11,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -20,9 +21,12 @@ from program import GAS, PROGRAM, ProgramTest, cached
 MODULE = pathlib.Path(PROGRAM).resolve().parent / "carom_mpi.so"
 REHEARSAL = MODULE.parent / "carom_rehearsal"
 LAUNCHER = shutil.which("mpirun")
-# Root may be asked for twice whether it means it; and none of these runs shall be bound to one core.
-LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-          "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+# Root may be asked for twice whether it means it; and none of these runs shall be bound to one core. Two launchers that make
+# their folder beside each other at the same moment, those of another test too, may find that there is one, and give up.
+LAUNCHERS_FOLDER = tempfile.TemporaryDirectory(prefix="carom-mpi-")
+LAUNCH = {"TMPDIR": LAUNCHERS_FOLDER.name, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+          "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+          "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
 KILLS = int(os.environ.get("CAROM_KILLS", "2"))
 

@@ -183,7 +183,7 @@ class Trial:
         self.silent = silent
 
     def carom(self, folder, arguments, settings=None, launcher=()):
-        environment = {**os.environ, **LAUNCH}
+        environment = {**os.environ, **LAUNCH, "TMPDIR": str(folder)}  # launchers beside each other want a folder each
         if settings is not None:
             checked = settings.get("CHECK") == "1"
             environment.update({"PTX_MODULES": str(self.modules / ("checked" if checked else "plain")), "PTX_STATS": "1",
