@@ -337,7 +337,9 @@ void BallFormula::fill_with(const Balls& balls, const Frame& frame, std::vector<
 
 void BallFormula::require_numbers(const Frame& frame) const {
     const auto require = [&](const std::vector<double>& held, const char* what, std::span<const char* const> names) {
-        if (held.size() == frame.size()) return;
+        // What a file lacks is NaN, as are balls that have left.
+        const bool lacks = std::ranges::all_of(held, [](double number) { return std::isnan(number); });
+        if (!lacks || std::ranges::count(frame.gone, std::uint8_t{0}) == 0) return;
         for (const char* const name : names) {
             const auto number = std::ranges::find(kNumbersOfABall, std::string_view(name)) - kNumbersOfABall.begin();
             if (!formula_.uses(static_cast<std::size_t>(number))) continue;
