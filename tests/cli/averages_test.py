@@ -539,6 +539,19 @@ file = "balls.csv"
         means = self.run_json("steady.toml")["means"]
         self.assertNotRegex(means.get("reason", ""), "heat|unevenly", means)
 
+    def test_spins_that_still_grow_are_at_no_equilibrium(self):
+        self.write("rough.toml", "[scene]\ndimension = 2\n[box]\nsize = [30.0, 30.0]\nboundary = 'periodic'\n[thermostat]\nkind = 'andersen'\n"
+                                 "temperature = 1.0\nrate = 0.5\n[run]\nsolver = 'events'\n[[fill]]\ncount = 200\nradius = 0.5\n"
+                                 "mass = 1.0\ntemperature = 1.0\n")
+        for seed in (1, 2, 3):
+            with self.subTest(seed):
+                run = ["rough.toml", "--force", "--set", f"scene.seed={seed}", "--set"]
+                slow = self.run_json(*run, "physics.friction=0.002", "--until", "100")["means"]
+                self.assertEqual((slow["equilibrated"], slow["reason"]),
+                                 (False, "rotational energy still changes in the second half"))
+                soon = self.run_json(*run, "physics.friction=0.5", "--until", "400")["means"]
+                self.assertTrue(soon["equilibrated"], soon)
+
     def test_a_drift_of_all_is_no_heat(self):
         # Of 198 light disks and 2 heavy ones: where these are more of the energy of the drift is.
         self.write("drift.toml", "[scene]\ndimension = 2\n[box]\nsize = [30.0, 30.0]\nboundary = 'periodic'\n[run]\nsolver = 'events'\n"
