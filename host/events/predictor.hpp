@@ -139,11 +139,13 @@ Meeting meet_singly(const FlyingBalls<Dim, Gravity>& balls, Slot i, const Slot* 
         const Vec<double, Dim> dv = velocity - other.velocity;
         const double reach = ball.radius + balls.hot(j).radius;
         if (j != i && balls.heavy(i) && balls.heavy(j)) continue;  // two that nothing moves pass through each other
-        if (dot(d, d) - reach * reach < 2.0 * kTouching * widest * widest) ++meeting.touches;
+        const bool touches = dot(d, d) - reach * reach < 2.0 * kTouching * widest * widest;
+        if (touches) ++meeting.touches;
         if (j == i) continue;
         double time;
         if (Gravity && balls.heavy(i) != balls.heavy(j)) {
-            time = curved_sphere_time(d, dv, balls.gravity_of(i) - balls.gravity_of(j), reach, false, j == met);
+            time = curved_sphere_time(d, dv, balls.gravity_of(i) - balls.gravity_of(j), reach, false,
+                                      touches && j == met);  // another image of it has not been met
         } else {
             const double closing = -kClosingRounding * 2.0 * ball.radius * speed;
             time = pair_time<double, Dim>(d, dv, reach, closing, kNeverTouch).time;
