@@ -819,6 +819,24 @@ velocity = [0.8, 0.6]
         self.assertEqual(result.status, 4)
         self.assertRegex(result.err, r"/dev/full: No space left on device")
 
+    def test_no_ball_goes_through_an_image_of_a_fixed_one(self):
+        # Of two cells along a periodic axis a ball sees each other in several images; from one it may come, to the next it goes.
+        for dimension, width, fall in ((2, 2.1, -1.0), (2, 2.6, 1.0), (2, 2.9, -1.0), (2, 4.0, -1.0), (3, 2.1, -1.0), (3, 2.9, 1.0)):
+            with self.subTest(dimension=dimension, width=width):
+                size = [width] * (dimension - 1) + [6.0]
+                self.write("peg.toml", f"[scene]\ndimension = {dimension}\n[box]\nsize = {size}\n"
+                                       f"boundary = {['periodic'] * (dimension - 1) + ['wall']}\n[physics]\ngravity = {[0.0] * (dimension - 1) + [fall]}\n"
+                                       "[run]\nsolver = 'events'\nuntil = 60.0\n[output]\nevery = 0.01\n"
+                                       f"[[ball]]\nradius = 0.5\nmass = inf\nposition = {[1.05] * (dimension - 1) + [3.0]}\n"
+                                       f"[[ball]]\nradius = 0.25\nmass = 1.0\nposition = {[0.5] * (dimension - 1) + [4.0]}\n"
+                                       f"velocity = {[1.5, 0.3, 0.0][3 - dimension:]}\n")
+                self.succeed("run", "peg.toml", "--quiet", "--force", "-o", "peg.h5")
+                with h5py.File(self.folder / "peg.h5") as file:
+                    places = file["particles/all/position/value"][:]
+                apart = places[:, 0] - places[:, 1]
+                apart[:, :-1] -= width * numpy.round(apart[:, :-1] / width)
+                self.assertGreater(numpy.linalg.norm(apart, axis=1).min(), 0.75 - 1e-6)
+
 
 class Scenes(ProgramTest):
     def test_every_scene_runs_with_the_events_solver(self):
